@@ -1,0 +1,1 @@
+"""Data sets and files: one layout per file, and the input doctor."""

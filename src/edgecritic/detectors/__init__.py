@@ -1,0 +1,1 @@
+"""Edge detectors and the pieces they share."""

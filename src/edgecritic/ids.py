@@ -1,0 +1,96 @@
+"""Ids: text such as ``baddeley(k=2)`` that names a thing with its parameters and round-trips."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from edgecritic.errors import InputError
+
+__all__ = ["Id"]
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """A name with keyword parameters, in the order in which they were written.
+
+    Parameters
+    ----------
+    name : str
+        An identifier such as ``exact``.
+    params : tuple of (str, value)
+        Values are numbers, words, ``True``, ``False``, ``None``, tuples of these, or ids.
+
+    Examples
+    --------
+    >>> Id.parse("fom(strategy=eps(window=5), kappa=0.1)")
+    Id('fom(strategy=eps(window=5), kappa=0.1)')
+    >>> str(Id.parse("exact( tolerance = 4.30 )"))
+    'exact(tolerance=4.3)'
+    """
+
+    name: str
+    params: tuple[tuple[str, object], ...] = ()
+
+    def __str__(self) -> str:
+        if not self.params:
+            return self.name
+        return f"{self.name}({', '.join(f'{key}={_show(value)}' for key, value in self.params)})"
+
+    def __repr__(self) -> str:
+        return f"Id({str(self)!r})"
+
+    @property
+    def options(self) -> dict[str, object]:
+        """The parameters as a new dict."""
+        return dict(self.params)
+
+    @classmethod
+    def parse(cls, text: str | Id) -> Id:
+        """Read an id from its text; nothing is evaluated.
+
+        Raises
+        ------
+        InputError
+            If the text is not ``name`` or ``name(key=value, …)``.
+        """
+        if isinstance(text, Id):
+            return text
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+            parsed = _value(tree)
+        except (SyntaxError, ValueError, RecursionError, MemoryError, AttributeError, TypeError):
+            parsed = None
+        if isinstance(parsed, str):
+            parsed = cls(parsed)
+        if not isinstance(parsed, Id):
+            raise InputError(f"an id has the form name or name(key=value, …), got {text!r}")
+        return parsed
+
+
+def _value(node: ast.expr) -> object:
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str | None):
+        return node.value
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = _value(node.operand)
+        if isinstance(number, int | float) and not isinstance(number, bool):
+            return -number
+    if isinstance(node, ast.Tuple):
+        return tuple(_value(item) for item in node.elts)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+        names = [keyword.arg for keyword in node.keywords]
+        if None not in names and len(set(names)) == len(names):
+            pairs = tuple((str(keyword.arg), _value(keyword.value)) for keyword in node.keywords)
+            return Id(node.func.id, pairs)
+    raise ValueError("not an id")
+
+
+def _show(value: object) -> str:
+    if isinstance(value, str):
+        return value if value.isidentifier() and value not in {"True", "False", "None"} else repr(value)
+    if isinstance(value, tuple):
+        inner = ", ".join(_show(item) for item in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return str(value) if isinstance(value, Id) else repr(value)

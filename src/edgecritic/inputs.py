@@ -1,0 +1,219 @@
+"""The one place that turns what users have into what the kernels take.
+
+Every function here is friendly to its caller (any dtype, any array library, read-only or strided
+memory) and strict about meaning: a binary map holds two values, a strength map lies in [0, 1].
+The input is never changed and, where possible, never copied.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError
+
+__all__ = [
+    "BoolArray",
+    "FloatArray",
+    "Spacing",
+    "DEFAULT_RELATIVE_TOLERANCE",
+    "as_array",
+    "as_mask",
+    "as_pair",
+    "as_strength",
+    "as_spacing",
+    "as_tolerance",
+    "diagonal",
+]
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64] | NDArray[np.float32]
+Spacing = float | Sequence[float] | None
+
+DEFAULT_RELATIVE_TOLERANCE = 0.0075
+
+
+def as_array(data: Any, name: str = "array") -> NDArray[Any]:
+    """Return `data` as a NumPy array without changing it; `name` is used in messages.
+
+    Anything with ``__array__`` or ``__dlpack__`` is taken (torch tensors too, without importing torch).
+    """
+    if isinstance(data, np.ndarray):
+        return data
+    try:
+        if hasattr(data, "__array__"):
+            return np.asarray(data)
+        if hasattr(data, "__dlpack__"):
+            return np.from_dlpack(data)
+        return np.asarray(data)
+    except Exception as error:
+        hint = " (a tensor must be detached and on the CPU: x.detach().cpu())" if hasattr(data, "cpu") else ""
+        raise InputError(f"{name} cannot be read as an array{hint}: {error}") from error
+
+
+def as_mask(data: Any, name: str = "map") -> BoolArray:
+    """Return a binary edge map as a C-contiguous boolean array of 2 or 3 dimensions.
+
+    Parameters
+    ----------
+    data : array_like
+        Booleans, or numbers of any dtype that are all 0 or 1, or all 0 or 255.
+    name : str
+        What to call the array in messages.
+
+    Raises
+    ------
+    InputError
+        For grey values, NaN, another number of dimensions, no pixels, or text and objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_mask(np.array([[0, 255]], dtype=np.uint8))
+    array([[False,  True]])
+    """
+    array = as_array(data, name)
+    _check_dimensions(array, name)
+    if array.dtype != np.bool_:
+        array = _two_valued(array, name)
+    return np.ascontiguousarray(array, dtype=np.bool_)
+
+
+def as_pair(candidate: Any, truth: Any) -> tuple[BoolArray, BoolArray]:
+    """Return candidate and truth as boolean arrays of one shape."""
+    first, second = as_mask(candidate, "candidate"), as_mask(truth, "truth")
+    if first.shape != second.shape:
+        raise InputError(
+            f"candidate and truth must have the same shape, got {first.shape} and {second.shape}; "
+            "crop or resize the candidate's strength map before it is thresholded (never the truth)"
+        )
+    return first, second
+
+
+def as_strength(data: Any, name: str = "strength") -> FloatArray:
+    """Return a strength map as a C-contiguous float array in [0, 1].
+
+    Unsigned integers are divided by their largest value (255, 65535); float32 stays float32, other
+    floats become float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_strength(np.array([[0, 51]], dtype=np.uint8))
+    array([[0. , 0.2]])
+    """
+    array = as_array(data, name)
+    _check_dimensions(array, name)
+    if array.dtype == np.bool_:
+        return np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype.kind == "u":
+        return np.ascontiguousarray(array / np.float64(np.iinfo(array.dtype).max))
+    if array.dtype.kind not in "fi":
+        raise InputError(f"{name} must hold numbers in [0, 1], got dtype {array.dtype}")
+    dtype = np.float32 if array.dtype == np.float32 else np.float64
+    result = np.ascontiguousarray(array, dtype=dtype)
+    low, high = float(result.min()), float(result.max())
+    if math.isnan(low) or math.isnan(high):
+        raise InputError(f"{name} holds NaN; replace it (for instance by 0) before it is judged")
+    if low < 0 or high > 1:
+        raise InputError(
+            f"{name} must lie in [0, 1], got values from {low:g} to {high:g}; "
+            "divide by its maximum, or give an 8-bit array"
+        )
+    return result
+
+
+def as_spacing(spacing: Spacing, ndim: int) -> tuple[float, ...]:
+    """Return one positive pixel size per axis; ``None`` means 1 everywhere.
+
+    Examples
+    --------
+    >>> as_spacing(0.5, 2)
+    (0.5, 0.5)
+    """
+    if spacing is None:
+        return (1.0,) * ndim
+    try:
+        sizes = tuple(float(size) for size in np.atleast_1d(np.asarray(spacing, dtype=float)))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"spacing must be one number or one per axis, got {spacing!r}") from error
+    if len(sizes) == 1:
+        sizes *= ndim
+    if len(sizes) != ndim:
+        raise InputError(f"spacing must have {ndim} numbers, one per axis, got {len(sizes)}")
+    if not all(math.isfinite(size) and size > 0 for size in sizes):
+        raise InputError(f"spacing must be positive and finite, got {spacing!r}")
+    return sizes
+
+
+def diagonal(shape: Sequence[int], spacing: Sequence[float]) -> float:
+    """Return the diagonal sqrt(Σ (nᵢ·spacingᵢ)²) of an array, in pixels or physical units."""
+    return math.sqrt(sum((n * size) ** 2 for n, size in zip(shape, spacing, strict=True)))
+
+
+def as_tolerance(
+    shape: Sequence[int],
+    spacing: Sequence[float],
+    tolerance: float | None = None,
+    relative_tolerance: float | None = None,
+) -> float:
+    """Return the largest distance that still counts as a match, in pixels or physical units.
+
+    `tolerance` is absolute, `relative_tolerance` a fraction of the diagonal (default 0.0075).
+
+    Examples
+    --------
+    >>> round(as_tolerance((321, 481), (1, 1)), 3)
+    4.337
+    """
+    if tolerance is not None and relative_tolerance is not None:
+        raise InputError("give tolerance (absolute) or relative_tolerance (share of the diagonal), not both")
+    if tolerance is not None:
+        return _distance(tolerance, "tolerance")
+    share = DEFAULT_RELATIVE_TOLERANCE if relative_tolerance is None else relative_tolerance
+    return _distance(share, "relative_tolerance") * diagonal(shape, spacing)
+
+
+def _distance(value: Any, name: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be a number, got {value!r}") from error
+    if not (math.isfinite(number) and number >= 0):
+        raise InputError(f"{name} must be a finite number ≥ 0, got {value!r}")
+    return number
+
+
+def _check_dimensions(array: NDArray[Any], name: str) -> None:
+    if array.ndim not in (2, 3):
+        raise InputError(
+            f"{name} must have 2 or 3 dimensions, (plane,) row, column, got shape {array.shape}; "
+            "for a colour image or a batch pass one channel or one item at a time"
+        )
+    if array.size == 0:
+        raise InputError(f"{name} has no pixels: its shape is {array.shape}")
+
+
+def _two_valued(array: NDArray[Any], name: str) -> BoolArray:
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} must be boolean or hold 0/1 or 0/255, got dtype {array.dtype}")
+    high = float(array.max())
+    if math.isnan(high):
+        raise InputError(f"{name} holds NaN; a binary map holds 0/1, 0/255 or booleans")
+    on: BoolArray = array == high if high in (1.0, 255.0) else np.zeros(array.shape, dtype=np.bool_)
+    if not np.array_equal(on, array != 0):
+        raise InputError(_grey_message(array, name))
+    return on
+
+
+def _grey_message(array: NDArray[Any], name: str) -> str:
+    values = np.unique(array)
+    shown = ", ".join(f"{value:g}" for value in values[:4]) + (", …" if values.size > 4 else "")
+    return (
+        f"{name} must be binary (booleans, 0/1 or 0/255), got {values.size} values ({shown}); "
+        "threshold it first, for instance strength >= 0.5"
+    )

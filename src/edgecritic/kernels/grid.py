@@ -1,0 +1,130 @@
+"""The flat padded grid on which every neighbourhood kernel works.
+
+An array is embedded into a larger one whose margin is as wide as the neighbourhood, and addressed by
+flat index. A neighbour is then one addition away, in any number of dimensions, without bounds checks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Neighbourhood", "ball", "box", "Grid", "COST_UNIT"]
+
+COST_UNIT = 100
+"""Integer costs count hundredths of a pixel (of the smallest pixel side when `spacing` is given)."""
+
+_SLACK = 1 + 1e-9
+
+
+class Neighbourhood(NamedTuple):
+    """Offsets sorted by distance, ties in raster order.
+
+    Attributes
+    ----------
+    offsets : (n, ndim) int64
+        Steps in pixels along each axis; the zero offset comes first.
+    distances : (n,) float64
+        Physical length of each step.
+    costs : (n,) int64
+        round(100 · distance / smallest spacing).
+    radii : tuple of int
+        The largest step along each axis: the margin that a grid needs.
+    """
+
+    offsets: NDArray[np.int64]
+    distances: NDArray[np.float64]
+    costs: NDArray[np.int64]
+    radii: tuple[int, ...]
+
+
+def ball_size(radius: float, spacing: Sequence[float]) -> float:
+    """Return about how many offsets a ball has, without making them."""
+    axes = [radius / size for size in spacing]
+    volume = math.pi if len(axes) == 2 else 4 * math.pi / 3
+    return volume * math.prod(axis + 0.5 for axis in axes)
+
+
+def ball(radius: float, spacing: Sequence[float]) -> Neighbourhood:
+    """Return all offsets not longer than `radius` (with a relative slack of 1e-9 for rounding)."""
+    radii = [math.floor(radius * _SLACK / size) for size in spacing]
+    table = _table(radii, spacing)
+    keep = table.distances <= radius * _SLACK
+    return _with_radii(table.offsets[keep], table.distances[keep], table.costs[keep])
+
+
+def box(side: int, spacing: Sequence[float]) -> Neighbourhood:
+    """Return all offsets of a window `side` pixels wide along every axis (`side` is odd)."""
+    return _table([side // 2] * len(spacing), spacing)
+
+
+def _table(radii: Sequence[int], spacing: Sequence[float]) -> Neighbourhood:
+    steps = np.meshgrid(*[np.arange(-r, r + 1) for r in radii], indexing="ij")
+    offsets = np.stack([step.ravel() for step in steps], axis=1).astype(np.int64)
+    squares = ((offsets * np.asarray(spacing)) ** 2).sum(axis=1)
+    # Lengths that are equal by symmetry must compare equal in spite of rounding.
+    distances = np.sqrt(np.round(squares / min(spacing) ** 2, 9)) * min(spacing)
+    order = np.argsort(distances, kind="stable")
+    offsets, distances = offsets[order], distances[order]
+    costs = np.floor(COST_UNIT * distances / min(spacing) + 0.5).astype(np.int64)
+    return _with_radii(offsets, distances, costs)
+
+
+def _with_radii(
+    offsets: NDArray[np.int64], distances: NDArray[np.float64], costs: NDArray[np.int64]
+) -> Neighbourhood:
+    radii = tuple(int(r) for r in np.abs(offsets).max(axis=0))
+    return Neighbourhood(np.ascontiguousarray(offsets), distances, costs, radii)
+
+
+class Grid(NamedTuple):
+    """The geometry of a padded array: how pixels become flat indices and back."""
+
+    shape: tuple[int, ...]
+    radii: tuple[int, ...]
+    padded: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @classmethod
+    def around(cls, shape: Sequence[int], radii: Sequence[int]) -> Grid:
+        """Make the grid of an array of `shape` with a margin of `radii` on every side."""
+        padded = tuple(n + 2 * r for n, r in zip(shape, radii, strict=True))
+        strides = tuple(math.prod(padded[axis + 1 :]) for axis in range(len(padded)))
+        return cls(tuple(shape), tuple(radii), padded, strides)
+
+    @property
+    def size(self) -> int:
+        """Number of cells, margin included."""
+        return math.prod(self.padded)
+
+    def flat_offsets(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the step in flat index of every offset."""
+        return offsets @ np.asarray(self.strides, dtype=np.int64)
+
+    def locate(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the flat indices of the pixels that are set, in raster order."""
+        return self.flatten(np.flatnonzero(mask))
+
+    def flatten(self, raster: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Turn raster indices of the unpadded array into flat indices of the grid."""
+        flat = np.zeros(raster.shape, dtype=np.int64)
+        rest = raster
+        for axis in range(len(self.shape) - 1, -1, -1):
+            above = rest // self.shape[axis]
+            flat += (rest - above * self.shape[axis] + self.radii[axis]) * self.strides[axis]
+            rest = above
+        return flat
+
+    def raster(self, flat: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Turn flat indices of the grid into raster indices of the unpadded array."""
+        raster = np.zeros(flat.shape, dtype=np.int64)
+        rest = flat
+        for axis, stride in enumerate(self.strides):
+            step = rest // stride
+            raster = raster * self.shape[axis] + (step - self.radii[axis])
+            rest = rest - step * stride
+        return raster

@@ -1,0 +1,335 @@
+"""What all strategies share: the pair they judge, the result they return, and `match`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError
+from edgecritic.ids import Id
+from edgecritic.inputs import BoolArray, Spacing, as_pair, as_spacing, as_tolerance
+from edgecritic.registry import Registry
+
+__all__ = ["Pair", "Matching", "StrategyInfo", "strategies", "strategy", "match"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+HIT = (0, 158, 115)
+FALSE_ALARM = (230, 159, 0)
+MISS = (86, 180, 233)
+"""Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A checked candidate and truth with pixel sizes and tolerance: what a strategy is given.
+
+    Attributes
+    ----------
+    candidate, truth : bool arrays of one shape
+    spacing : tuple of float
+        Pixel size along each axis.
+    tolerance : float
+        Largest distance of a match, in units of `spacing`.
+    """
+
+    candidate: BoolArray
+    truth: BoolArray
+    spacing: tuple[float, ...]
+    tolerance: float
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions, 2 or 3."""
+        return self.candidate.ndim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """What was matched and what was not.
+
+    Attributes
+    ----------
+    strategy : str
+        The id of the strategy, such as ``exact`` or ``eps(window=7)``.
+    tolerance : float or None
+        Largest distance of a match in pixels (in units of `spacing` if that was given); ``None`` for
+        strategies that search a window instead.
+    tp, fp, fn : int
+        Hits, false alarms and misses as the strategy counts them.
+    precision, recall : float
+        Shares of the candidate and of the truth that are matched. An empty side has the value 0,
+        two empty sides agree perfectly and have the value 1.
+    candidate, truth : bool arrays
+        The maps that were compared.
+    matched_candidate, matched_truth : bool arrays
+        The pixels of each map that are matched.
+    pairs : (n, 2, ndim) int array or None
+        For one-to-one strategies the coordinates of candidate pixel and truth pixel of every match.
+    distances : (n,) float array or None
+        The distance of every match, in the units of the tolerance.
+    """
+
+    strategy: str
+    tolerance: float | None
+    tp: int
+    fp: int
+    fn: int
+    precision: float
+    recall: float
+    candidate: BoolArray
+    truth: BoolArray
+    matched_candidate: BoolArray
+    matched_truth: BoolArray
+    pairs: NDArray[np.int64] | None = None
+    distances: NDArray[np.float64] | None = None
+
+    @classmethod
+    def from_counts(
+        cls,
+        pair: Pair,
+        *,
+        tp: int,
+        fp: int,
+        fn: int,
+        matched_candidate: BoolArray,
+        matched_truth: BoolArray,
+        precision: float | None = None,
+        recall: float | None = None,
+        pairs: NDArray[np.int64] | None = None,
+        distances: NDArray[np.float64] | None = None,
+    ) -> Matching:
+        """Make the result of a strategy; ratios that are not given follow from the counts."""
+        agree = not (pair.candidate.any() or pair.truth.any())
+        if precision is None:
+            precision = _share(tp, tp + fp)
+        if recall is None:
+            recall = _share(tp, tp + fn)
+        return cls(
+            strategy="",
+            tolerance=pair.tolerance,
+            tp=tp,
+            fp=fp,
+            fn=fn,
+            precision=1.0 if agree else precision,
+            recall=1.0 if agree else recall,
+            candidate=pair.candidate,
+            truth=pair.truth,
+            matched_candidate=matched_candidate,
+            matched_truth=matched_truth,
+            pairs=pairs,
+            distances=distances,
+        )
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pair: Pair,
+        candidate_raster: NDArray[np.int64],
+        truth_raster: NDArray[np.int64],
+    ) -> Matching:
+        """Make the result of a one-to-one strategy from raster indices of the matched pixels.
+
+        The pairs are put into raster order of the candidate.
+        """
+        order = np.argsort(candidate_raster, kind="stable")
+        first, second = candidate_raster[order], truth_raster[order]
+        shape = pair.candidate.shape
+        pairs = np.stack(
+            [np.stack(np.unravel_index(flat, shape), axis=1) for flat in (first, second)], axis=1
+        )
+        steps = (pairs[:, 0] - pairs[:, 1]) * np.asarray(pair.spacing)
+        return cls.from_counts(
+            pair,
+            tp=first.size,
+            fp=int(np.count_nonzero(pair.candidate)) - first.size,
+            fn=int(np.count_nonzero(pair.truth)) - first.size,
+            matched_candidate=_mask(first, shape),
+            matched_truth=_mask(second, shape),
+            pairs=pairs,
+            distances=np.sqrt((steps**2).sum(axis=1)),
+        )
+
+    def f(self, alpha: float = 0.5) -> float:
+        """Return F_α = P·R / (α·R + (1 − α)·P), 0 where nothing is matched.
+
+        `alpha` in [0, 1] is the weight of precision; ½ is the harmonic mean.
+        """
+        if not 0 <= alpha <= 1:
+            raise InputError(f"alpha must lie in [0, 1], got {alpha!r}")
+        below = alpha * self.recall + (1 - alpha) * self.precision
+        return self.precision * self.recall / below if below > 0 else 0.0
+
+    @property
+    def mean_distance(self) -> float | None:
+        """Mean distance of the matched pairs; ``None`` if there are none or the strategy has no pairs."""
+        if self.distances is None or self.distances.size == 0:
+            return None
+        return float(self.distances.mean())
+
+    def overlay(self, background: Any = None) -> NDArray[np.uint8]:
+        """Draw the matching: hits green, false alarms orange, misses blue, on white or on an image.
+
+        Parameters
+        ----------
+        background : array of the maps' shape, optional
+            A grey image in [0, 1] or 0…255 that is shown faintly below.
+
+        Returns
+        -------
+        (…, 3) uint8 array
+        """
+        picture = _canvas(background, self.candidate.shape)
+        picture[self.truth & ~self.matched_truth] = MISS
+        picture[self.matched_truth] = HIT
+        picture[self.candidate & ~self.matched_candidate] = FALSE_ALARM
+        picture[self.matched_candidate] = HIT
+        return picture
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the scalars, ready for JSON."""
+        return {
+            "strategy": self.strategy,
+            "tolerance": self.tolerance,
+            "tp": self.tp,
+            "fp": self.fp,
+            "fn": self.fn,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f": self.f(),
+            "mean_distance": self.mean_distance,
+        }
+
+    def __str__(self) -> str:
+        reach = "" if self.tolerance is None else f" within {self.tolerance:.3g} px"
+        return (
+            f"{self.strategy}{reach}: {self.tp} hits, {self.fp} false alarms, {self.fn} misses; "
+            f"P {self.precision:.4f}  R {self.recall:.4f}  F {self.f():.4f}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyInfo:
+    """What is known of a strategy.
+
+    Attributes
+    ----------
+    one_to_one : bool
+        Whether every pixel is used at most once.
+    reach : "radius", "window" or "either"
+        How far it looks: a tolerance, a window in pixels, or one of the two.
+    reference : str
+        Where it is defined.
+    """
+
+    one_to_one: bool
+    reach: str
+    reference: str
+
+
+strategies: Registry[StrategyInfo] = Registry("strategy", "edgecritic.matching", "edgecritic.strategies")
+
+
+def strategy(name: str, *, one_to_one: bool, reach: str, reference: str) -> Callable[[Function], Function]:
+    """Register a function ``(pair, *, options) -> Matching`` as the strategy `name`."""
+
+    def register(function: Function) -> Function:
+        info = StrategyInfo(one_to_one=one_to_one, reach=reach, reference=reference)
+        strategies.add(name, function, info)
+        return function
+
+    return register
+
+
+def match(
+    candidate: Any,
+    truth: Any,
+    *,
+    strategy: str | Id = "exact",
+    tolerance: float | None = None,
+    relative_tolerance: float | None = None,
+    spacing: Spacing = None,
+) -> Matching:
+    """Find which pixels of a candidate edge map correspond to which pixels of a truth.
+
+    Parameters
+    ----------
+    candidate, truth : array_like, 2-D or 3-D
+        Binary maps of one shape: booleans, 0/1 or 0/255.
+    strategy : str
+        The id of a strategy; ``edgecritic list strategies`` shows them. A tolerance may be part of
+        it: ``exact(tolerance=4.3)``.
+    tolerance : float, optional
+        Largest distance of a match in pixels, or in physical units when `spacing` is given.
+    relative_tolerance : float, optional
+        The same as a fraction of the image diagonal; 0.0075 if neither is given.
+    spacing : float or one per axis, optional
+        Pixel sizes.
+
+    Returns
+    -------
+    Matching
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.zeros((10, 12), bool)
+    >>> truth[4, 2:10] = True
+    >>> found = match(np.roll(truth, 1, axis=0), truth, tolerance=2)
+    >>> found.tp, found.f(), found.mean_distance
+    (8, 1.0, 1.0)
+    """
+    first, second = as_pair(candidate, truth)
+    sizes = as_spacing(spacing, first.ndim)
+    parsed, tolerance, relative_tolerance = _split_tolerance(
+        Id.parse(strategy), tolerance, relative_tolerance
+    )
+    bound = strategies.bind(parsed)
+    windowed = bound.entry.info.reach == "window" or (
+        bound.entry.info.reach == "either" and bound.id.options.get("window") is not None
+    )
+    if windowed and (tolerance is not None or relative_tolerance is not None):
+        raise InputError(f"{bound} searches a window of pixels; leave the tolerance out")
+    reach = as_tolerance(first.shape, sizes, tolerance, relative_tolerance)
+    result: Matching = bound(Pair(first, second, sizes, reach))
+    return replace(result, strategy=str(bound), tolerance=None if windowed else reach)
+
+
+def _split_tolerance(
+    parsed: Id, tolerance: float | None, relative: float | None
+) -> tuple[Id, float | None, float | None]:
+    given: dict[str, Any] = {"tolerance": tolerance, "relative_tolerance": relative}
+    rest = []
+    for key, value in parsed.params:
+        if key not in given:
+            rest.append((key, value))
+        elif given[key] is not None:
+            raise InputError(f"{key} is given twice: in the id {parsed} and as an argument")
+        else:
+            given[key] = value
+    return Id(parsed.name, tuple(rest)), given["tolerance"], given["relative_tolerance"]
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _mask(raster: NDArray[np.int64], shape: Sequence[int]) -> BoolArray:
+    mask = np.zeros(shape, dtype=np.bool_)
+    mask.reshape(-1)[raster] = True
+    return mask
+
+
+def _canvas(background: Any, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    if background is None:
+        return np.full((*shape, 3), 255, dtype=np.uint8)
+    grey = np.asarray(background, dtype=np.float64)
+    if grey.shape != shape:
+        raise InputError(f"background must have the maps' shape {shape}, got {grey.shape}")
+    top = 255.0 if grey.max(initial=0.0) > 1 else 1.0
+    faint = 128 + 127 * np.clip(grey / top, 0, 1)
+    return np.repeat(faint.astype(np.uint8)[..., None], 3, axis=-1)

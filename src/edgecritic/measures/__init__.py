@@ -1,0 +1,1 @@
+"""Measures: one family per file, one small function per measure."""

@@ -1,0 +1,1 @@
+"""Runs over many images: the executor and the result store."""
