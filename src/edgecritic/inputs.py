@@ -115,7 +115,7 @@ def as_strength(data: Any, name: str = "strength") -> FloatArray:
     if array.dtype.kind not in "fi":
         raise InputError(f"{name} must hold numbers in [0, 1], got dtype {array.dtype}")
     dtype = np.float32 if array.dtype == np.float32 else np.float64
-    result = np.ascontiguousarray(array, dtype=dtype)
+    result: FloatArray = np.ascontiguousarray(array).astype(dtype, copy=False)
     low, high = float(result.min()), float(result.max())
     if math.isnan(low) or math.isnan(high):
         raise InputError(f"{name} holds NaN; replace it (for instance by 0) before it is judged")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["kernel", "inline_kernel"]
+__all__ = ["kernel"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -17,11 +17,4 @@ _CACHE = os.environ.get("EDGECRITIC_NUMBA_CACHE", "1") != "0"
 
 def kernel(function: Function) -> Function:
     """Compile on first call, keep the machine code on disk, release the interpreter lock."""
-    compiled: Function = numba.njit(cache=_CACHE, nogil=True, error_model="numpy")(function)
-    return compiled
-
-
-def inline_kernel(function: Function) -> Function:
-    """As `kernel`, for small helpers that only other kernels of the same file call."""
-    compiled: Function = numba.njit(nogil=True, error_model="numpy", inline="never")(function)
-    return compiled
+    return cast("Function", numba.njit(cache=_CACHE, nogil=True, error_model="numpy")(function))
