@@ -114,8 +114,11 @@ def as_strength(data: Any, name: str = "strength") -> FloatArray:
         return np.ascontiguousarray(array / np.float64(np.iinfo(array.dtype).max))
     if array.dtype.kind not in "fi":
         raise InputError(f"{name} must hold numbers in [0, 1], got dtype {array.dtype}")
-    dtype = np.float32 if array.dtype == np.float32 else np.float64
-    result: FloatArray = np.ascontiguousarray(array).astype(dtype, copy=False)
+    result: FloatArray
+    if array.dtype == np.float32:
+        result = np.ascontiguousarray(array, dtype=np.float32)
+    else:
+        result = np.ascontiguousarray(array, dtype=np.float64)
     low, high = float(result.min()), float(result.max())
     if math.isnan(low) or math.isnan(high):
         raise InputError(f"{name} holds NaN; replace it (for instance by 0) before it is judged")
