@@ -250,7 +250,7 @@ def _empty_zone(
 
 @kernel
 def _rank_of(misses: Ints, blocks: Ints32, cell: int) -> int:
-    rank = np.int64(blocks[cell >> _BLOCK])
+    rank = int(blocks[cell >> _BLOCK])
     while misses[rank] != cell:
         rank += 1
     return rank
@@ -258,7 +258,7 @@ def _rank_of(misses: Ints, blocks: Ints32, cell: int) -> int:
 
 @kernel
 def _is_empty(words: Words, starts: Ints, count: int) -> bool:
-    return words[(count + 1) * starts[-1] - 1] == 0
+    return bool(words[(count + 1) * starts[-1] - 1] == 0)
 
 
 @kernel

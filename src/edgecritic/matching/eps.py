@@ -7,7 +7,7 @@ import numpy as np
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.pairing import pair_by_scarcity
 from edgecritic.matching.base import Matching, Pair, strategy
-from edgecritic.matching.reach import window_around
+from edgecritic.matching.reach import window_around, zone_ends
 
 __all__ = ["eps"]
 
@@ -66,7 +66,7 @@ def eps(pair: Pair, *, window: int = 5) -> Matching:
         grid.flatten(found[~in_truth[found]]),
         grid.size,
         grid.flat_offsets(hood.offsets[1:]),
-        np.append(np.flatnonzero(np.diff(hood.distances[1:])) + 1, hood.distances.size - 1),
+        zone_ends(hood)[1:] - 1,
     )
     paired = partners >= 0
     hits = wanted[hit]

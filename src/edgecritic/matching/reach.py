@@ -5,11 +5,14 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Neighbourhood, ball, ball_size, box
 from edgecritic.matching.base import Pair
 
-__all__ = ["as_window", "window_around", "reach_of", "MOST_OFFSETS"]
+__all__ = ["as_window", "window_around", "zone_ends", "reach_of", "MOST_OFFSETS"]
 
 MOST_OFFSETS = 4_000_000
 """Largest neighbourhood that is tabulated (about 200 MB)."""
@@ -45,6 +48,17 @@ def window_around(pair: Pair, window: Any) -> Neighbourhood:
     side = as_window(window)
     _check_size(side**pair.ndim, f"a window of {side} pixels in {pair.ndim}-D")
     return box(side, pair.spacing)
+
+
+def zone_ends(hood: Neighbourhood) -> NDArray[np.int64]:
+    """Return where each zone, a run of offsets of one length, ends; the zero offset is a zone too.
+
+    Examples
+    --------
+    >>> zone_ends(box(5, (1.0, 1.0)))
+    array([ 1,  5,  9, 13, 21, 25])
+    """
+    return np.append(np.flatnonzero(np.diff(hood.distances)) + 1, hood.distances.size)
 
 
 def reach_of(pair: Pair, window: Any = None) -> tuple[Neighbourhood, float]:
