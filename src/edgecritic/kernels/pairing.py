@@ -15,12 +15,9 @@ __all__ = ["pair_by_scarcity", "pair_closest"]
 
 Ints = NDArray[np.int64]
 Ints32 = NDArray[np.int32]
+Ints16 = NDArray[np.int16]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint32]
-
-_NOTHING = 0
-_DETECTION = 1
-_MISS = 2
 
 _BLOCK = 4
 """Cells are grouped by 2⁴ = 16 to find the rank of a miss from its cell."""
@@ -73,7 +70,8 @@ def pair_by_scarcity(
     widest = int(np.diff(zone_ends, prepend=0).max())
     _pair_zones(
         misses,
-        _cells(size, detections, misses),
+        _bits(size, detections),
+        _bits(size, misses),
         np.empty((size >> _BLOCK) + 1, dtype=np.int32),
         steps,
         zone_ends,
@@ -110,16 +108,15 @@ def pair_closest(
         The flat index of each truth pixel's detection, −1 where there is none.
     """
     partner = np.full(truth.size, -1, dtype=np.int64)
-    _take_closest(truth, _cells(size, detections), steps, exclusive, partner)
+    _take_closest(truth, _bits(size, detections), steps, exclusive, partner)
     return partner
 
 
-def _cells(size: int, detections: Ints, misses: Ints | None = None) -> Bytes:
-    cells = np.zeros(size, dtype=np.uint8)
-    cells[detections] = _DETECTION
-    if misses is not None:
-        cells[misses] = _MISS
-    return cells
+def _bits(size: int, cells: Ints) -> Bytes:
+    """Return a set of cells, one bit for each."""
+    bits = np.zeros((size >> 3) + 1, dtype=np.uint8)
+    _mark(bits, cells)
+    return bits
 
 
 def _tree(ranks: int) -> Ints:
@@ -133,21 +130,38 @@ def _tree(ranks: int) -> Ints:
 
 
 @kernel
-def _take_closest(truth: Ints, cells: Bytes, steps: Ints, exclusive: bool, partner: Ints) -> None:
+def _mark(bits: Bytes, cells: Ints) -> None:
+    for cell in cells:
+        bits[cell >> 3] |= np.uint8(1 << (cell & 7))
+
+
+@kernel
+def _holds(bits: Bytes, cell: int) -> bool:
+    return bool((bits[cell >> 3] >> (cell & 7)) & 1)
+
+
+@kernel
+def _drop(bits: Bytes, cell: int) -> None:
+    bits[cell >> 3] &= np.uint8(255 - (1 << (cell & 7)))
+
+
+@kernel
+def _take_closest(truth: Ints, free: Bytes, steps: Ints, exclusive: bool, partner: Ints) -> None:
     for rank in range(truth.size):
         for step in steps:
             cell = truth[rank] + step
-            if cells[cell] == _DETECTION:
+            if _holds(free, cell):
                 partner[rank] = cell
                 if exclusive:
-                    cells[cell] = _NOTHING
+                    _drop(free, cell)
                 break
 
 
 @kernel
 def _pair_zones(
     misses: Ints,
-    cells: Bytes,
+    free: Bytes,
+    still: Bytes,
     blocks: Ints32,
     steps: Ints,
     zone_ends: Ints,
@@ -156,15 +170,15 @@ def _pair_zones(
     partner: Ints,
 ) -> None:
     _index_blocks(misses, blocks)
-    counts = np.zeros(misses.size, dtype=np.int32)
-    open_ranks = np.arange(misses.size)
+    counts = np.zeros(misses.size, dtype=np.int16)
+    open_ranks = np.arange(misses.size, dtype=np.int32)
     left = misses.size
     begin = 0
     for end in zone_ends:
         zone = steps[begin:end]
         begin = end
-        left = _count_zone(misses, cells, zone, counts, words, starts, partner, open_ranks, left)
-        _empty_zone(misses, cells, blocks, zone, counts, words, starts, partner)
+        left = _count_zone(misses, free, zone, counts, words, starts, partner, open_ranks, left)
+        _empty_zone(misses, free, still, blocks, zone, counts, words, starts, partner)
 
 
 @kernel
@@ -181,13 +195,13 @@ def _index_blocks(misses: Ints, blocks: Ints32) -> None:
 @kernel
 def _count_zone(
     misses: Ints,
-    cells: Bytes,
+    free: Bytes,
     zone: Ints,
-    counts: Ints32,
+    counts: Ints16,
     words: Words,
     starts: Ints,
     partner: Ints,
-    open_ranks: Ints,
+    open_ranks: Ints32,
     left: int,
 ) -> int:
     """Count the detections of every open miss, put the misses into the sets, and return how many are open."""
@@ -201,7 +215,7 @@ def _count_zone(
         miss = misses[rank]
         count = 0
         for step in zone:
-            count += cells[miss + step] == _DETECTION
+            count += _holds(free, miss + step)
         if count > 0:
             counts[rank] = count
             _put_in(words, starts, count, rank)
@@ -211,10 +225,11 @@ def _count_zone(
 @kernel
 def _empty_zone(
     misses: Ints,
-    cells: Bytes,
+    free: Bytes,
+    still: Bytes,
     blocks: Ints32,
     zone: Ints,
-    counts: Ints32,
+    counts: Ints16,
     words: Words,
     starts: Ints,
     partner: Ints,
@@ -231,14 +246,14 @@ def _empty_zone(
         miss = misses[rank]
         found = miss
         for step in zone:
-            if cells[miss + step] == _DETECTION:
+            if _holds(free, miss + step):
                 found = miss + step
                 break
         partner[rank] = found
-        cells[miss] = _NOTHING
-        cells[found] = _NOTHING
+        _drop(still, miss)
+        _drop(free, found)
         for step in zone:
-            if cells[found - step] == _MISS:
+            if _holds(still, found - step):
                 other = _rank_of(misses, blocks, found - step)
                 fewer = counts[other] - 1
                 counts[other] = fewer
