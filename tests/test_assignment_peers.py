@@ -122,7 +122,7 @@ def test_hits_first(case):
 @pytest.mark.parametrize("peer", peers())
 def test_greedy_never_pairs_more(peer):
     rng = np.random.default_rng(2)
-    candidate, truth = rng.random((2, 60, 60)) < 0.15
+    candidate, truth = rng.random((2, 40, 40)) < 0.12
     best = match(candidate, truth, strategy=f"{peer}(window=5)").tp
     assert match(candidate, truth, strategy="eps").tp < best
     assert match(candidate, truth, strategy="closest").tp < best

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from edgecritic import match
 from edgecritic.errors import InputError
-from edgecritic.kernels.grid import box
+from edgecritic.kernels.grid import Grid, box
 from edgecritic.matching.reach import zone_ends
 
 
@@ -131,6 +131,37 @@ def test_closest_is_its_definition(case, exclusive):
         assert found.precision == taken / candidate.sum()
         assert found.recall == len(expected) / truth.sum()
     assert np.count_nonzero(found.matched_candidate) == taken
+
+
+@pytest.mark.parametrize("strategy", ["eps", "closest"])
+def test_many_pairs_keep_their_coordinates(strategy):
+    candidate, truth = random_maps((6, 200, 90), 11, (0.5, 0.4))
+    spacing = np.array([1.5, 1.0, 0.5])
+    found = match(candidate, truth, strategy=strategy, spacing=spacing)
+    first, second = found.pairs[:, 0], found.pairs[:, 1]
+    assert found.tp == len(first) > 30_000
+    assert (np.diff(np.ravel_multi_index(tuple(first.T), truth.shape)) > 0).all()
+    assert np.allclose(
+        found.distances, np.linalg.norm((first - second) * spacing, axis=1), rtol=1e-14, atol=0
+    )
+    for places, matched, given_map in (
+        (first, found.matched_candidate, candidate),
+        (second, found.matched_truth, truth),
+    ):
+        assert matched[tuple(places.T)].all()
+        assert np.count_nonzero(matched) == found.tp
+        assert not (matched & ~given_map).any()
+
+
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 3)), min_size=2, max_size=3), st.integers(0, 99))
+@settings(max_examples=40)
+def test_grid_indices_are_those_of_the_padded_array(axes, seed):
+    shape, radii = zip(*axes, strict=True)
+    mask = np.random.default_rng(seed).random(shape) < 0.5
+    grid = Grid.around(shape, radii)
+    flat = grid.locate(mask)
+    assert np.array_equal(flat, np.flatnonzero(np.pad(mask, [(r, r) for r in radii])))
+    assert np.array_equal(grid.raster(flat), np.flatnonzero(mask))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Greedy pairing inside a window: the Efficient Pairing Strategy and the closest distance match.
 
-Pixels are flat indices of a padded grid (`edgecritic.kernels.grid`). One byte per cell says what lies
-there; what else is known of a missed pixel is kept by its rank in raster order.
+Pixels are flat indices of a padded grid (`edgecritic.kernels.grid`). What lies in a cell is one bit, so that
+large volumes stay in the cache; what else is known of a missed pixel is kept by its rank in raster order.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Ints16 = NDArray[np.int16]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint32]
 
-_BLOCK = 4
-"""Cells are grouped by 2⁴ = 16 to find the rank of a miss from its cell."""
+_BLOCK = 5
+"""Cells are grouped by 2⁵ = 32 to find the rank of a miss from its cell."""
 
 _FAN = 5
 """A word of a rank set holds 2⁵ = 32 bits."""

@@ -51,6 +51,12 @@ def csa(pair: Pair, *, window: int | None = None, remove_hits: bool = False) -> 
     ----------
     A. V. Goldberg, R. Kennedy: An efficient cost scaling algorithm for the assignment problem,
     Mathematical Programming 71, 1995.
+
+    Examples
+    --------
+    >>> from edgecritic import match
+    >>> match([[0, 1, 0, 1, 0]], [[1, 0, 1, 0, 0]], strategy="csa", tolerance=1).tp  # doctest: +SKIP
+    2
     """
     solver = _solver()
     graph = build_graph(pair, window=window, remove_hits=remove_hits)
