@@ -1,0 +1,170 @@
+"""Kernels of non-maximum suppression: triangle filter, ridge direction, look-ups across the ridge.
+
+Everything is float32 and in a fixed order of operations: near-ties decide which pixels survive.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from edgecritic.kernels._jit import kernel
+
+__all__ = ["convolve", "direction", "keep_maxima", "fade_border"]
+
+
+@kernel
+def convolve(image, weights):
+    """Filter rows and columns with symmetric `weights`; the outside repeats the image mirrored at its edge.
+
+    A tap beyond the mirrored image (only where the image is smaller than the filter) is mirrored again.
+    """
+    rows, columns = image.shape
+    half = weights.size // 2
+    across = np.empty((rows, columns), dtype=np.float32)
+    line = np.empty(columns + 2 * half, dtype=np.float32)
+    for row in range(rows):
+        for column in range(columns):
+            line[column + half] = image[row, column]
+        for step in range(half):
+            line[half - 1 - step] = image[row, _mirror(-1 - step, columns)]
+            line[half + columns + step] = image[row, _mirror(columns + step, columns)]
+        target = across[row]
+        target[:] = 0
+        for tap in range(weights.size):
+            weight = weights[tap]
+            for column in range(columns):
+                target[column] += weight * line[column + tap]
+    result = np.zeros((rows, columns), dtype=np.float32)
+    for row in range(rows):
+        target = result[row]
+        for tap in range(weights.size):
+            weight = weights[tap]
+            source = across[_mirror(row + tap - half, rows)]
+            for column in range(columns):
+                target[column] += weight * source[column]
+    return result
+
+
+@kernel
+def _mirror(index, size):
+    while index < 0 or index >= size:
+        if index < 0:
+            index = -1 - index
+        else:
+            index = 2 * size - 1 - index
+    return index
+
+
+@kernel
+def _slope_rows(image):
+    """Central differences along axis 0, one-sided in the first and last row."""
+    rows, columns = image.shape
+    result = np.zeros((rows, columns), dtype=np.float32)
+    if rows > 1:
+        for row in range(rows):
+            above, below = max(row - 1, 0), min(row + 1, rows - 1)
+            scale = np.float32(0.5) if below - above == 2 else np.float32(1)
+            for column in range(columns):
+                result[row, column] = (image[below, column] - image[above, column]) * scale
+    return result
+
+
+@kernel
+def _slope_columns(image):
+    """Central differences along axis 1, one-sided in the first and last column."""
+    rows, columns = image.shape
+    result = np.zeros((rows, columns), dtype=np.float32)
+    if columns > 1:
+        last = columns - 1
+        for row in range(rows):
+            result[row, 0] = image[row, 1] - image[row, 0]
+            result[row, last] = image[row, last] - image[row, last - 1]
+            for column in range(1, last):
+                result[row, column] = (image[row, column + 1] - image[row, column - 1]) * np.float32(0.5)
+    return result
+
+
+@kernel
+def direction(smooth):
+    """Return the unit steps (along columns, along rows) across the ridges of a smoothed strength map.
+
+    With second derivatives Oxx, Oxy, Oyy the step is (Oxx + 1e-5, Oyy·sign(−Oxy)), normalised: the cosine
+    and sine of atan(Oyy·sign(−Oxy) / (Oxx + 1e-5)) up to a common sign, which does not matter.
+    """
+    rows, columns = smooth.shape
+    along_x, along_y = _slope_columns(smooth), _slope_rows(smooth)
+    xx, xy, yy = _slope_columns(along_x), _slope_columns(along_y), _slope_rows(along_y)
+    cosine, sine = np.empty_like(xx), np.empty_like(xx)
+    for row in range(rows):
+        for column in range(columns):
+            x = xx[row, column] + np.float32(1e-5)
+            y = yy[row, column]
+            if xy[row, column] > 0:
+                y = -y
+            elif xy[row, column] == 0:
+                y = np.float32(0)
+            length = np.float32(math.sqrt(x * x + y * y))
+            if length > 0:
+                cosine[row, column], sine[row, column] = x / length, y / length
+            else:
+                cosine[row, column], sine[row, column] = np.float32(1), np.float32(0)
+    return cosine, sine
+
+
+@kernel
+def keep_maxima(strength, cosine, sine, radius, lenient):
+    """Set a pixel to 0 where `lenient` times its strength is below a strength up to `radius` steps away.
+
+    The look-ups are bilinear, at positions clamped to the image, in the map as given.
+    """
+    rows, columns = strength.shape
+    result = np.zeros((rows, columns), dtype=np.float32)
+    most_x = max(np.float32(columns) - np.float32(1.001), np.float32(0))
+    most_y = max(np.float32(rows) - np.float32(1.001), np.float32(0))
+    for row in range(rows):
+        for column in range(columns):
+            own = strength[row, column]
+            if own == 0:
+                continue
+            raised = own * lenient
+            highest = True
+            for step in range(-radius, radius + 1):
+                if step == 0:
+                    continue
+                x = np.float32(column) + np.float32(step) * cosine[row, column]
+                y = np.float32(row) + np.float32(step) * sine[row, column]
+                x = min(max(x, np.float32(0)), most_x)
+                y = min(max(y, np.float32(0)), most_y)
+                left, top = np.int64(x), np.int64(y)
+                right, bottom = min(left + 1, columns - 1), min(top + 1, rows - 1)
+                x1, y1 = x - np.float32(left), y - np.float32(top)
+                x0, y0 = np.float32(1) - x1, np.float32(1) - y1
+                there = (
+                    strength[top, left] * x0 * y0
+                    + strength[top, right] * x1 * y0
+                    + strength[bottom, left] * x0 * y1
+                    + strength[bottom, right] * x1 * y1
+                )
+                if raised < there:
+                    highest = False
+                    break
+            if highest:
+                result[row, column] = own
+    return result
+
+
+@kernel
+def fade_border(strength, width):
+    """Multiply, in place, the pixels x steps from the border by x / width on each side."""
+    rows, columns = strength.shape
+    width = min(width, rows // 2, columns // 2)
+    for step in range(width):
+        factor = np.float32(step) / np.float32(width)
+        for row in range(rows):
+            strength[row, step] *= factor
+            strength[row, columns - 1 - step] *= factor
+        for column in range(columns):
+            strength[step, column] *= factor
+            strength[rows - 1 - step, column] *= factor
