@@ -100,16 +100,11 @@ def direction(smooth):
     for row in range(rows):
         for column in range(columns):
             x = xx[row, column] + np.float32(1e-5)
-            y = yy[row, column]
-            if xy[row, column] > 0:
-                y = -y
-            elif xy[row, column] == 0:
-                y = np.float32(0)
-            length = np.float32(math.sqrt(x * x + y * y))
-            if length > 0:
-                cosine[row, column], sine[row, column] = x / length, y / length
-            else:
-                cosine[row, column], sine[row, column] = np.float32(1), np.float32(0)
+            sign = np.float32(xy[row, column] < 0) - np.float32(xy[row, column] > 0)
+            y = yy[row, column] * sign
+            length = max(math.sqrt(x * x + y * y), np.float32(1e-30))
+            cosine[row, column] = x / length
+            sine[row, column] = y / length
     return cosine, sine
 
 
@@ -121,8 +116,6 @@ def keep_maxima(strength, cosine, sine, radius, lenient):
     """
     rows, columns = strength.shape
     result = np.zeros((rows, columns), dtype=np.float32)
-    most_x = max(np.float32(columns) - np.float32(1.001), np.float32(0))
-    most_y = max(np.float32(rows) - np.float32(1.001), np.float32(0))
     for row in range(rows):
         for column in range(columns):
             own = strength[row, column]
@@ -130,29 +123,35 @@ def keep_maxima(strength, cosine, sine, radius, lenient):
                 continue
             raised = own * lenient
             highest = True
-            for step in range(-radius, radius + 1):
-                if step == 0:
-                    continue
-                x = np.float32(column) + np.float32(step) * cosine[row, column]
-                y = np.float32(row) + np.float32(step) * sine[row, column]
-                x = min(max(x, np.float32(0)), most_x)
-                y = min(max(y, np.float32(0)), most_y)
-                left, top = np.int64(x), np.int64(y)
-                right, bottom = min(left + 1, columns - 1), min(top + 1, rows - 1)
-                x1, y1 = x - np.float32(left), y - np.float32(top)
-                x0, y0 = np.float32(1) - x1, np.float32(1) - y1
-                there = (
-                    strength[top, left] * x0 * y0
-                    + strength[top, right] * x1 * y0
-                    + strength[bottom, left] * x0 * y1
-                    + strength[bottom, right] * x1 * y1
-                )
-                if raised < there:
+            for step in range(1, radius + 1):
+                x = np.float32(step) * cosine[row, column]
+                y = np.float32(step) * sine[row, column]
+                ahead = _look(strength, np.float32(row) + y, np.float32(column) + x)
+                behind = _look(strength, np.float32(row) - y, np.float32(column) - x)
+                if raised < max(ahead, behind):
                     highest = False
                     break
             if highest:
                 result[row, column] = own
     return result
+
+
+@kernel
+def _look(strength, y, x):
+    """Interpolate bilinearly at row y and column x, clamped to [0, size − 1.001]."""
+    rows, columns = strength.shape
+    x = max(min(x, np.float32(columns) - np.float32(1.001)), np.float32(0))
+    y = max(min(y, np.float32(rows) - np.float32(1.001)), np.float32(0))
+    left, top = np.int64(x), np.int64(y)
+    right, bottom = min(left + 1, columns - 1), min(top + 1, rows - 1)
+    x1, y1 = x - np.float32(left), y - np.float32(top)
+    x0, y0 = np.float32(1) - x1, np.float32(1) - y1
+    return (
+        strength[top, left] * x0 * y0
+        + strength[top, right] * x1 * y0
+        + strength[bottom, left] * x0 * y1
+        + strength[bottom, right] * x1 * y1
+    )
 
 
 @kernel
