@@ -58,32 +58,22 @@ def _mirror(index, size):
 
 
 @kernel
-def _slope_rows(image):
-    """Central differences along axis 0, one-sided in the first and last row."""
-    rows, columns = image.shape
-    result = np.zeros((rows, columns), dtype=np.float32)
-    if rows > 1:
-        for row in range(rows):
-            above, below = max(row - 1, 0), min(row + 1, rows - 1)
-            scale = np.float32(0.5) if below - above == 2 else np.float32(1)
-            for column in range(columns):
-                result[row, column] = (image[below, column] - image[above, column]) * scale
-    return result
+def _slope_along(line, slope):
+    """Central differences of a row, one-sided at its ends."""
+    last = line.size - 1
+    slope[0] = line[min(1, last)] - line[0]
+    slope[last] = line[last] - line[max(last - 1, 0)]
+    for column in range(1, last):
+        slope[column] = (line[column + 1] - line[column - 1]) * np.float32(0.5)
 
 
 @kernel
-def _slope_columns(image):
-    """Central differences along axis 1, one-sided in the first and last column."""
-    rows, columns = image.shape
-    result = np.zeros((rows, columns), dtype=np.float32)
-    if columns > 1:
-        last = columns - 1
-        for row in range(rows):
-            result[row, 0] = image[row, 1] - image[row, 0]
-            result[row, last] = image[row, last] - image[row, last - 1]
-            for column in range(1, last):
-                result[row, column] = (image[row, column + 1] - image[row, column - 1]) * np.float32(0.5)
-    return result
+def _slope_down(image, row, slope):
+    """Central differences between the rows around `row`, one-sided in the first and last row."""
+    above, below = max(row - 1, 0), min(row + 1, image.shape[0] - 1)
+    scale = np.float32(0.5) if below - above == 2 else np.float32(1)
+    for column in range(image.shape[1]):
+        slope[column] = (image[below, column] - image[above, column]) * scale
 
 
 @kernel
@@ -94,14 +84,22 @@ def direction(smooth):
     and sine of atan(Oyy·sign(−Oxy) / (Oxx + 1e-5)) up to a common sign, which does not matter.
     """
     rows, columns = smooth.shape
-    along_x, along_y = _slope_columns(smooth), _slope_rows(smooth)
-    xx, xy, yy = _slope_columns(along_x), _slope_columns(along_y), _slope_rows(along_y)
-    cosine, sine = np.empty_like(xx), np.empty_like(xx)
+    cosine, sine = np.empty((rows, columns), dtype=np.float32), np.empty((rows, columns), dtype=np.float32)
+    lines = np.empty((5, columns), dtype=np.float32)
+    slope, xx, xy, over, under = lines[0], lines[1], lines[2], lines[3], lines[4]
     for row in range(rows):
+        _slope_along(smooth[row], slope)
+        _slope_along(slope, xx)
+        _slope_down(smooth, row, slope)
+        _slope_along(slope, xy)
+        above, below = max(row - 1, 0), min(row + 1, rows - 1)
+        _slope_down(smooth, above, over)
+        _slope_down(smooth, below, under)
+        scale = np.float32(0.5) if below - above == 2 else np.float32(1)
         for column in range(columns):
-            x = xx[row, column] + np.float32(1e-5)
-            sign = np.float32(xy[row, column] < 0) - np.float32(xy[row, column] > 0)
-            y = yy[row, column] * sign
+            x = xx[column] + np.float32(1e-5)
+            sign = np.float32(xy[column] < 0) - np.float32(xy[column] > 0)
+            y = (under[column] - over[column]) * scale * sign
             length = max(math.sqrt(x * x + y * y), np.float32(1e-30))
             cosine[row, column] = x / length
             sine[row, column] = y / length
