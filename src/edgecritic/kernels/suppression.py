@@ -8,14 +8,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
 
 __all__ = ["convolve", "direction", "keep_maxima", "fade_border"]
 
+Float32Array = NDArray[np.float32]
+
 
 @kernel
-def convolve(image, weights):
+def convolve(image: Float32Array, weights: Float32Array) -> Float32Array:
     """Filter rows and columns with symmetric `weights`; the outside repeats the image mirrored at its edge.
 
     A tap beyond the mirrored image (only where the image is smaller than the filter) is mirrored again.
@@ -48,7 +51,7 @@ def convolve(image, weights):
 
 
 @kernel
-def _mirror(index, size):
+def _mirror(index: int, size: int) -> int:
     while index < 0 or index >= size:
         if index < 0:
             index = -1 - index
@@ -58,7 +61,7 @@ def _mirror(index, size):
 
 
 @kernel
-def _slope_along(line, slope):
+def _slope_along(line: Float32Array, slope: Float32Array) -> None:
     """Central differences of a row, one-sided at its ends."""
     last = line.size - 1
     slope[0] = line[min(1, last)] - line[0]
@@ -68,7 +71,7 @@ def _slope_along(line, slope):
 
 
 @kernel
-def _slope_down(image, row, slope):
+def _slope_down(image: Float32Array, row: int, slope: Float32Array) -> None:
     """Central differences between the rows around `row`, one-sided in the first and last row."""
     above, below = max(row - 1, 0), min(row + 1, image.shape[0] - 1)
     scale = np.float32(0.5) if below - above == 2 else np.float32(1)
@@ -77,7 +80,7 @@ def _slope_down(image, row, slope):
 
 
 @kernel
-def direction(smooth):
+def direction(smooth: Float32Array) -> tuple[Float32Array, Float32Array]:
     """Return the unit steps (along columns, along rows) across the ridges of a smoothed strength map.
 
     With second derivatives Oxx, Oxy, Oyy the step is (Oxx + 1e-5, Oyy·sign(−Oxy)), normalised: the cosine
@@ -107,7 +110,9 @@ def direction(smooth):
 
 
 @kernel
-def keep_maxima(strength, cosine, sine, radius, lenient):
+def keep_maxima(
+    strength: Float32Array, cosine: Float32Array, sine: Float32Array, radius: int, lenient: np.float32
+) -> Float32Array:
     """Set a pixel to 0 where `lenient` times its strength is below a strength up to `radius` steps away.
 
     The look-ups are bilinear, at positions clamped to the image, in the map as given.
@@ -135,7 +140,7 @@ def keep_maxima(strength, cosine, sine, radius, lenient):
 
 
 @kernel
-def _look(strength, y, x):
+def _look(strength: Float32Array, y: np.float32, x: np.float32) -> np.float32:
     """Interpolate bilinearly at row y and column x, clamped to [0, size − 1.001]."""
     rows, columns = strength.shape
     x = max(min(x, np.float32(columns) - np.float32(1.001)), np.float32(0))
@@ -144,16 +149,17 @@ def _look(strength, y, x):
     right, bottom = min(left + 1, columns - 1), min(top + 1, rows - 1)
     x1, y1 = x - np.float32(left), y - np.float32(top)
     x0, y0 = np.float32(1) - x1, np.float32(1) - y1
-    return (
+    value: np.float32 = (
         strength[top, left] * x0 * y0
         + strength[top, right] * x1 * y0
         + strength[bottom, left] * x0 * y1
         + strength[bottom, right] * x1 * y1
     )
+    return value
 
 
 @kernel
-def fade_border(strength, width):
+def fade_border(strength: Float32Array, width: int) -> None:
     """Multiply, in place, the pixels x steps from the border by x / width on each side."""
     rows, columns = strength.shape
     width = min(width, rows // 2, columns // 2)
