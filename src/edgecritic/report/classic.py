@@ -287,7 +287,7 @@ def _numbers(path: FilePath, number: int, words: list[str], columns: tuple[int, 
 
 def _check_points(path: FilePath, lines: list[int], points: Array) -> None:
     """Refuse rows (R, P, F) that no curve can have: other files of the benchmark have as many columns."""
-    outside = ((points < 0) | (points > 1)).any(axis=1)
+    outside = np.any((points < 0) | (points > 1), axis=1)
     wrong = outside | (np.abs(f_measure(points[:, 0], points[:, 1]) - points[:, 2]) > ROUNDING)
     if wrong.any():
         row = int(wrong.argmax())
