@@ -127,6 +127,11 @@ def test_thresholds_may_come_in_any_order(tmp_path):
     np.testing.assert_array_equal(read_counts(tmp_path / "x"), [[0, 2, 2, 3, 9], [0.5, 1, 2, 3, 4]])
 
 
+def test_images_are_put_in_order(tmp_path):
+    (tmp_path / "x").write_text("2 0.2 0.5 0.5 0.5\n1 0.1 0.5 0.5 0.5\n")
+    assert [point.threshold for point in read_image_scores(tmp_path / "x")] == [0.1, 0.2]
+
+
 def test_no_ap_no_file(tmp_path):
     summary = ClassicSummary(ods=BestPoint(recall=1, precision=1, f=1), ois=None, ap=None)
     with pytest.raises(InputError, match="AP has no value"):

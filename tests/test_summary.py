@@ -237,6 +237,18 @@ def test_many_curves_at_once(seed, steps, falling):
     np.testing.assert_allclose(best_interpolated_f(recall, precision), expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("steps", [20, 60])
+def test_dense_curves_at_once(steps):
+    """Between neighbours that are close, F exceeds the points by very little."""
+    recall = np.linspace(0.95, 0.2, steps) ** np.array([[1.0], [1.5]])
+    precision = np.linspace(0.3, 0.98, steps) ** np.array([[1.0], [0.7]])
+    expected = [
+        twin_best(np.arange(steps), list(zip(r, p, strict=True)))[3]
+        for r, p in zip(recall, precision, strict=True)
+    ]
+    np.testing.assert_allclose(best_interpolated_f(recall, precision), expected, rtol=1e-14)
+
+
 def test_results_are_frozen_and_become_json():
     found = summarise([[(0.2, 9, 10, 5, 10), (0.4, 5, 10, 5, 5)]], names=["owl"], protocol="pdollar")
     with pytest.raises(ValueError, match="read-only"):
