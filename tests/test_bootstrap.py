@@ -77,7 +77,7 @@ def test_rule_d_and_blocks(monkeypatch):
 
 
 def test_bca_is_scipys():
-    """With one threshold and F from pooled counts, SciPy's BCa sees the same statistic; one image skews it."""
+    """With one threshold and F from pooled counts, SciPy sees the same statistic; one image skews it."""
     tables = simulate(8, images=25, steps=1)
     tables[3][0, 1:] = 100, 3000, 100, 3000
     table = np.array(tables)[:, 0, 1:]

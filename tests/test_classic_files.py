@@ -48,6 +48,7 @@ def test_published_files_are_read_and_written_alike(data, tmp_path, test):
     assert again.read_bytes() == (folder / "eval_bdry_thr.txt").read_bytes()
     images = read_image_scores(folder / "eval_bdry_img.txt")
     assert len(images) == 5
+    assert summary.as_dict()["ap"] == summary.ap
     write_image_scores(again, images)
     assert again.read_bytes() == (folder / "eval_bdry_img.txt").read_bytes()
 
@@ -101,6 +102,7 @@ def test_a_summary_round_trips(tmp_path):
         "c_ev1.txt",
         "d_ev1.txt",
     ]
+    assert write_all(tmp_path / "other", summary)[0].read_bytes() == files[0].read_bytes()
     read = read_summary(files[0])
     assert read.ap == pytest.approx(summary.ap, rel=1e-5)
     assert read.ois.f == pytest.approx(summary.ois.f, rel=1e-5)

@@ -234,7 +234,9 @@ def test_crispness():
     total = summarise_crispness([0.2, math.nan, 0.6])
     assert (total.mean, total.least, total.most) == pytest.approx((0.4, 0.2, 0.6))
     assert (total.images, total.empty) == (3, 1)
-    assert math.isnan(summarise_crispness([math.nan]).mean)
+    assert "1 of them empty" in str(total)
+    assert summarise_crispness([math.nan]).as_dict()["mean"] is None
+    assert suppress(thick, RECIPES["rcf"]).tolist() == suppress(thick, "rcf").tolist()
     with pytest.raises(InputError, match="at least one"):
         summarise_crispness([])
 
