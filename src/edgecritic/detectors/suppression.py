@@ -195,14 +195,14 @@ def suppress(
         return crests.copy()
     if chosen.normalise and crests.max() > 0:
         crests = crests / crests.max()
-    crests = triangle_filter(crests, chosen.smooth)
+    if chosen.smooth > 0:
+        crests = triangle_filter(crests, chosen.smooth)
+    reach, lenient = int(chosen.radius), np.float32(chosen.lenient)
+    result: Float32Array
     if orientation is None:
-        cosine, sine = kernels.direction(triangle_filter(crests, ORIENTATION_RADIUS))
+        result = kernels.keep_crests(crests, triangle_filter(crests, ORIENTATION_RADIUS), reach, lenient)
     else:
-        cosine, sine = _steps(orientation, crests.shape)
-    result: Float32Array = kernels.keep_maxima(
-        crests, cosine, sine, int(chosen.radius), np.float32(chosen.lenient)
-    )
+        result = kernels.keep_maxima(crests, *_steps(orientation, crests.shape), reach, lenient)
     kernels.fade_border(result, int(chosen.border))
     return result
 
@@ -225,11 +225,11 @@ def triangle_filter(image: Any, radius: float) -> NDArray[np.float32]:
     """
     from edgecritic.kernels import suppression as kernels
 
-    array = np.array(image, dtype=np.float32, order="C")
+    array = np.require(image, dtype=np.float32, requirements=["C", "W"])
     if array.ndim != 2:
         raise InputError(f"image must have 2 dimensions, got shape {array.shape}")
     if radius == 0:
-        return array
+        return array.copy()
     if radius <= 1:
         middle = 12 / (radius * (radius + 2)) - 2
         weights = np.array([1, middle, 1]) / (2 + middle)
@@ -272,7 +272,7 @@ def _as_float32(strength: Any) -> Float32Array:
     array = as_strength(strength)
     if array.ndim != 2:
         raise InputError(f"non-maximum suppression works on 2-D maps, got shape {array.shape}")
-    return np.ascontiguousarray(array, dtype=np.float32)
+    return np.require(array, dtype=np.float32, requirements=["C", "W"])
 
 
 def _steps(orientation: Any, shape: tuple[int, ...]) -> tuple[Float32Array, Float32Array]:

@@ -12,41 +12,37 @@ from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
 
-__all__ = ["convolve", "direction", "keep_maxima", "fade_border"]
+__all__ = ["convolve", "direction", "keep_crests", "keep_maxima", "fade_border"]
 
 Float32Array = NDArray[np.float32]
 
 
 @kernel
 def convolve(image: Float32Array, weights: Float32Array) -> Float32Array:
-    """Filter rows and columns with symmetric `weights`; the outside repeats the image mirrored at its edge.
+    """Filter columns and rows with symmetric `weights`; the outside repeats the image mirrored at its edge.
 
     A tap beyond the mirrored image (only where the image is smaller than the filter) is mirrored again.
     """
     rows, columns = image.shape
     half = weights.size // 2
-    across = np.empty((rows, columns), dtype=np.float32)
+    result = np.zeros((rows, columns), dtype=np.float32)
     line = np.empty(columns + 2 * half, dtype=np.float32)
+    middle = line[half : half + columns]
     for row in range(rows):
-        for column in range(columns):
-            line[column + half] = image[row, column]
+        middle[:] = 0
+        for tap in range(weights.size):
+            weight = weights[tap]
+            source = image[_mirror(row + tap - half, rows)]
+            for column in range(columns):
+                middle[column] += weight * source[column]
         for step in range(half):
-            line[half - 1 - step] = image[row, _mirror(-1 - step, columns)]
-            line[half + columns + step] = image[row, _mirror(columns + step, columns)]
-        target = across[row]
-        target[:] = 0
+            line[half - 1 - step] = middle[_mirror(-1 - step, columns)]
+            line[half + columns + step] = middle[_mirror(columns + step, columns)]
+        target = result[row]
         for tap in range(weights.size):
             weight = weights[tap]
             for column in range(columns):
                 target[column] += weight * line[column + tap]
-    result = np.zeros((rows, columns), dtype=np.float32)
-    for row in range(rows):
-        target = result[row]
-        for tap in range(weights.size):
-            weight = weights[tap]
-            source = across[_mirror(row + tap - half, rows)]
-            for column in range(columns):
-                target[column] += weight * source[column]
     return result
 
 
@@ -80,6 +76,29 @@ def _slope_down(image: Float32Array, row: int, slope: Float32Array) -> None:
 
 
 @kernel
+def _direction_of_row(
+    smooth: Float32Array, row: int, lines: Float32Array, cosine: Float32Array, sine: Float32Array
+) -> None:
+    rows, columns = smooth.shape
+    slope, xx, xy, over, under = lines[0], lines[1], lines[2], lines[3], lines[4]
+    _slope_along(smooth[row], slope)
+    _slope_along(slope, xx)
+    _slope_down(smooth, row, slope)
+    _slope_along(slope, xy)
+    above, below = max(row - 1, 0), min(row + 1, rows - 1)
+    _slope_down(smooth, above, over)
+    _slope_down(smooth, below, under)
+    scale = np.float32(0.5) if below - above == 2 else np.float32(1)
+    for column in range(columns):
+        x = xx[column] + np.float32(1e-5)
+        sign = np.float32(xy[column] < 0) - np.float32(xy[column] > 0)
+        y = (under[column] - over[column]) * scale * sign
+        length = max(math.sqrt(x * x + y * y), np.float32(1e-30))
+        cosine[column] = x / length
+        sine[column] = y / length
+
+
+@kernel
 def direction(smooth: Float32Array) -> tuple[Float32Array, Float32Array]:
     """Return the unit steps (along columns, along rows) across the ridges of a smoothed strength map.
 
@@ -89,24 +108,23 @@ def direction(smooth: Float32Array) -> tuple[Float32Array, Float32Array]:
     rows, columns = smooth.shape
     cosine, sine = np.empty((rows, columns), dtype=np.float32), np.empty((rows, columns), dtype=np.float32)
     lines = np.empty((5, columns), dtype=np.float32)
-    slope, xx, xy, over, under = lines[0], lines[1], lines[2], lines[3], lines[4]
     for row in range(rows):
-        _slope_along(smooth[row], slope)
-        _slope_along(slope, xx)
-        _slope_down(smooth, row, slope)
-        _slope_along(slope, xy)
-        above, below = max(row - 1, 0), min(row + 1, rows - 1)
-        _slope_down(smooth, above, over)
-        _slope_down(smooth, below, under)
-        scale = np.float32(0.5) if below - above == 2 else np.float32(1)
-        for column in range(columns):
-            x = xx[column] + np.float32(1e-5)
-            sign = np.float32(xy[column] < 0) - np.float32(xy[column] > 0)
-            y = (under[column] - over[column]) * scale * sign
-            length = max(math.sqrt(x * x + y * y), np.float32(1e-30))
-            cosine[row, column] = x / length
-            sine[row, column] = y / length
+        _direction_of_row(smooth, row, lines, cosine[row], sine[row])
     return cosine, sine
+
+
+@kernel
+def keep_crests(
+    strength: Float32Array, smooth: Float32Array, radius: int, lenient: np.float32
+) -> Float32Array:
+    """Suppress across the ridges of `smooth`: `direction` and `keep_maxima` in one, row by row."""
+    rows, columns = strength.shape
+    result = np.zeros((rows, columns), dtype=np.float32)
+    lines = np.empty((7, columns), dtype=np.float32)
+    for row in range(rows):
+        _direction_of_row(smooth, row, lines, lines[5], lines[6])
+        _maxima_of_row(strength, row, lines[5], lines[6], radius, lenient, result[row])
+    return result
 
 
 @kernel
@@ -120,23 +138,36 @@ def keep_maxima(
     rows, columns = strength.shape
     result = np.zeros((rows, columns), dtype=np.float32)
     for row in range(rows):
-        for column in range(columns):
-            own = strength[row, column]
-            if own == 0:
-                continue
-            raised = own * lenient
-            highest = True
-            for step in range(1, radius + 1):
-                x = np.float32(step) * cosine[row, column]
-                y = np.float32(step) * sine[row, column]
-                ahead = _look(strength, np.float32(row) + y, np.float32(column) + x)
-                behind = _look(strength, np.float32(row) - y, np.float32(column) - x)
-                if raised < max(ahead, behind):
-                    highest = False
-                    break
-            if highest:
-                result[row, column] = own
+        _maxima_of_row(strength, row, cosine[row], sine[row], radius, lenient, result[row])
     return result
+
+
+@kernel
+def _maxima_of_row(
+    strength: Float32Array,
+    row: int,
+    cosine: Float32Array,
+    sine: Float32Array,
+    radius: int,
+    lenient: np.float32,
+    target: Float32Array,
+) -> None:
+    for column in range(strength.shape[1]):
+        own = strength[row, column]
+        if own == 0:
+            continue
+        raised = own * lenient
+        highest = True
+        for step in range(1, radius + 1):
+            x = np.float32(step) * cosine[column]
+            y = np.float32(step) * sine[column]
+            ahead = _look(strength, np.float32(row) + y, np.float32(column) + x)
+            behind = _look(strength, np.float32(row) - y, np.float32(column) - x)
+            if raised < max(ahead, behind):
+                highest = False
+                break
+        if highest:
+            target[column] = own
 
 
 @kernel
