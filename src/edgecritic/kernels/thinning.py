@@ -18,7 +18,11 @@ from edgecritic.kernels.grid import Grid
 
 __all__ = ["NEVER", "Growth", "deletion_table", "neighbour_steps", "thin_pixels", "start_growth", "grow"]
 
-NEVER = np.int32(2**30)
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+NEVER = 2**30
 """The removal time of a pixel that thinning keeps."""
 
 _THIN, _TOUCHED = 1, 2
@@ -34,7 +38,7 @@ _DENSE = 16
 
 
 @functools.cache
-def deletion_table() -> NDArray[np.uint8]:
+def deletion_table() -> Bytes:
     """Return for every neighbourhood code which of the two sub-iterations delete the pixel.
 
     With neighbours x1 … x8 (bit i − 1 of the code is xi) a pixel is deleted if
@@ -53,17 +57,25 @@ def deletion_table() -> NDArray[np.uint8]:
     simple = (crossings == 1) & (fewest >= 2) & (fewest <= 3)
     even = simple & ~((x[1] | x[2] | ~x[7]) & x[0])
     odd = simple & ~((x[5] | x[6] | ~x[3]) & x[4])
-    return (even + 2 * odd).astype(np.uint8)
+    table: Bytes = (even + 2 * odd).astype(np.uint8)
+    return table
 
 
-def neighbour_steps(grid: Grid) -> NDArray[np.int64]:
+def neighbour_steps(grid: Grid) -> Int64s:
     """Return the flat steps to the eight neighbours in the order of `deletion_table`."""
     row = grid.strides[0]
     return np.array([1, 1 - row, -row, -row - 1, -1, row - 1, row, row + 1], dtype=np.int64)
 
 
 @kernel
-def _peel(times, codes, pixels, removed, steps, table):  # type: ignore[no-untyped-def]
+def _peel(
+    times: Int32s,
+    codes: Bytes,
+    pixels: Int64s,
+    removed: Int64s,
+    steps: Int64s,
+    table: Bytes,
+) -> int:
     """Thin the map of `pixels`: fill in their removal times and return how many are removed.
 
     `codes` must hold the neighbourhoods of the map and is used up; `removed` is work space as long as
@@ -111,7 +123,7 @@ def _peel(times, codes, pixels, removed, steps, table):  # type: ignore[no-untyp
 
 
 @kernel
-def neighbourhood_codes(on: NDArray[np.uint8], row: int, codes: NDArray[np.uint8]) -> None:
+def neighbourhood_codes(on: Bytes, row: int, codes: Bytes) -> None:
     """Fill in the neighbourhood code of every pixel of a flat map with rows of length `row`."""
     n = on.size - 2 * row - 2
     above, here, below, out = on, on[row:], on[2 * row :], codes[row + 1 :]
@@ -130,11 +142,11 @@ def neighbourhood_codes(on: NDArray[np.uint8], row: int, codes: NDArray[np.uint8
 
 @kernel
 def thin_pixels(
-    on: NDArray[np.uint8],
-    pixels: NDArray[np.int64],
-    steps: NDArray[np.int64],
-    table: NDArray[np.uint8],
-) -> NDArray[np.int32]:
+    on: Bytes,
+    pixels: Int64s,
+    steps: Int64s,
+    table: Bytes,
+) -> Int32s:
     """Return the removal time of every cell of the flat map `on`, whose pixels are `pixels`."""
     codes = np.zeros(on.size, dtype=np.uint8)
     times = np.zeros(on.size, dtype=np.int32)
@@ -165,30 +177,32 @@ class Growth(NamedTuple):
     touched : int64, one per cell
         Work space: the pixels whose place in the thin map is in doubt.
     pixels : int64, one per cell
-        The first ``count[0]`` entries are the pixels of the map in the order of their coming.
-    codes : uint8, one per cell
-        The neighbourhoods of the map.
-    count : (1,) int64
+        The first ``total[0]`` entries are the pixels of the map in the order of their coming.
+    codes, work : uint8, one per cell
+        The neighbourhoods of the map, and work space.
+    total : (1,) int64
+        The number of pixels of the map.
     gained, lost : int64, one per cell
         The first entries are the result of the last step.
     steps, table : arrays
         See `neighbour_steps` and `deletion_table`.
     """
 
-    times: NDArray[np.int32]
-    due: NDArray[np.int32]
-    first: NDArray[np.int32]
-    after: NDArray[np.int32]
-    before: NDArray[np.int32]
-    flags: NDArray[np.uint8]
-    touched: NDArray[np.int64]
-    pixels: NDArray[np.int64]
-    codes: NDArray[np.uint8]
-    count: NDArray[np.int64]
-    gained: NDArray[np.int64]
-    lost: NDArray[np.int64]
-    steps: NDArray[np.int64]
-    table: NDArray[np.uint8]
+    times: Int32s
+    due: Int32s
+    first: Int32s
+    after: Int32s
+    before: Int32s
+    flags: Bytes
+    touched: Int64s
+    pixels: Int64s
+    codes: Bytes
+    work: Bytes
+    total: Int64s
+    gained: Int64s
+    lost: Int64s
+    steps: Int64s
+    table: Bytes
 
 
 def start_growth(grid: Grid) -> Growth:
@@ -208,7 +222,8 @@ def start_growth(grid: Grid) -> Growth:
         touched=np.empty(size, dtype=np.int64),
         pixels=np.empty(size, dtype=np.int64),
         codes=np.zeros(size, dtype=np.uint8),
-        count=np.zeros(1, dtype=np.int64),
+        work=np.empty(size, dtype=np.uint8),
+        total=np.zeros(1, dtype=np.int64),
         gained=np.empty(size, dtype=np.int64),
         lost=np.empty(size, dtype=np.int64),
         steps=neighbour_steps(grid),
@@ -217,7 +232,14 @@ def start_growth(grid: Grid) -> Growth:
 
 
 @kernel
-def _removal_time(times, p, start, limit, steps, table):  # type: ignore[no-untyped-def]
+def _removal_time(
+    times: Int32s,
+    p: int,
+    start: int,
+    limit: int,
+    steps: Int64s,
+    table: Bytes,
+) -> int:
     """Return when pixel p is removed, given its neighbours' times and that it is in B(start)."""
     s = start
     while s < limit:
@@ -236,7 +258,14 @@ def _removal_time(times, p, start, limit, steps, table):  # type: ignore[no-unty
 
 
 @kernel
-def _wait(p, s, due, first, after, before):  # type: ignore[no-untyped-def]
+def _wait(
+    p: int,
+    s: int,
+    due: Int32s,
+    first: Int32s,
+    after: Int32s,
+    before: Int32s,
+) -> int:
     """Let pixel p wait for s, unless it waits for an earlier one; return how many more wait."""
     if due[p] <= s:
         return 0
@@ -260,9 +289,16 @@ def _wait(p, s, due, first, after, before):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _add(added, times, pixels, codes, count, steps):  # type: ignore[no-untyped-def]
+def _add(
+    added: Int64s,
+    times: Int32s,
+    pixels: Int64s,
+    codes: Bytes,
+    total: Int64s,
+    steps: Int64s,
+) -> int:
     """Put new pixels into the map, at first as pixels that stay, and return how many are new."""
-    n = count[0]
+    n = total[0]
     for p in added:
         if times[p] == 0:
             times[p] = NEVER
@@ -270,13 +306,21 @@ def _add(added, times, pixels, codes, count, steps):  # type: ignore[no-untyped-
             n += 1
             for i in range(8):
                 codes[p + steps[i]] |= np.uint8(1 << ((i + 4) & 7))
-    fresh = n - count[0]
-    count[0] = n
+    fresh = int(n - total[0])
+    total[0] = n
     return fresh
 
 
 @kernel
-def _rethin(times, pixels, codes, touched, steps, table):  # type: ignore[no-untyped-def]
+def _rethin(
+    times: Int32s,
+    pixels: Int64s,
+    codes: Bytes,
+    work: Bytes,
+    touched: Int64s,
+    steps: Int64s,
+    table: Bytes,
+) -> int:
     """Find all removal times anew and list every pixel as touched."""
     if pixels.size * _DENSE > times.size:
         n = 0
@@ -284,13 +328,28 @@ def _rethin(times, pixels, codes, touched, steps, table):  # type: ignore[no-unt
             if times[p] > 0:
                 pixels[n] = p
                 n += 1
-    _peel(times, codes.copy(), pixels, touched, steps, table)
-    touched[: pixels.size] = pixels
+    for k in range(codes.size):
+        work[k] = codes[k]
+    _peel(times, work, pixels, touched, steps, table)
+    for k in range(pixels.size):
+        touched[k] = pixels[k]
     return pixels.size
 
 
 @kernel
-def _retime(fresh, patience, times, due, first, after, before, flags, touched, steps, table):  # type: ignore[no-untyped-def]
+def _retime(
+    fresh: Int64s,
+    patience: int,
+    times: Int32s,
+    due: Int32s,
+    first: Int32s,
+    after: Int32s,
+    before: Int32s,
+    flags: Bytes,
+    touched: Int64s,
+    steps: Int64s,
+    table: Bytes,
+) -> int:
     """Correct the removal times after the new pixels `fresh`; return how many are touched.
 
     Waiting pixels are judged in the order of s: what B(s) holds is then final, and a pixel's time is
@@ -343,7 +402,7 @@ def _retime(fresh, patience, times, due, first, after, before, flags, touched, s
 
 
 @kernel
-def grow(growth: Growth, added: NDArray[np.int64]) -> tuple[int, int]:
+def grow(growth: Growth, added: Int64s) -> tuple[int, int]:
     """Add pixels and return how many pixels the thin map gained and lost.
 
     `added` holds flat indices; pixels that are there already are passed over. The changed pixels are the
@@ -352,11 +411,11 @@ def grow(growth: Growth, added: NDArray[np.int64]) -> tuple[int, int]:
     when much has changed.
     """
     times, due, first, after, before, flags = growth[:6]
-    touched, pixels, codes, count, gained, lost, steps, table = growth[6:]
-    fresh = _add(added, times, pixels, codes, count, steps)
+    touched, pixels, codes, work, total, gained, lost, steps, table = growth[6:]
+    fresh = _add(added, times, pixels, codes, total, steps)
     if fresh == 0:
         return 0, 0
-    n = count[0]
+    n = total[0]
     n_touched = -1
     if fresh * _FEW < n:
         n_touched = _retime(
@@ -373,12 +432,18 @@ def grow(growth: Growth, added: NDArray[np.int64]) -> tuple[int, int]:
             table,
         )
     if n_touched < 0:
-        n_touched = _rethin(times, pixels[:n], codes, touched, steps, table)
+        n_touched = _rethin(times, pixels[:n], codes, work, touched, steps, table)
     return _changes(touched[:n_touched], times, flags, gained, lost)
 
 
 @kernel
-def _changes(touched, times, flags, gained, lost):  # type: ignore[no-untyped-def]
+def _changes(
+    touched: Int64s,
+    times: Int32s,
+    flags: Bytes,
+    gained: Int64s,
+    lost: Int64s,
+) -> tuple[int, int]:
     """List what the thin map gained and lost, and return how many pixels these are."""
     n_gained, n_lost = 0, 0
     for p in touched:
