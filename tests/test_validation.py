@@ -71,8 +71,9 @@ def confirmed(p, source, target, t, degrees, spacing, preaccept8):
 def cases(draw):
     shape = draw(st.one_of(hnp.array_shapes(min_dims=2, max_dims=2, max_side=9), st.just((4, 5, 4))))
     maps = []
+    rarity = draw(st.sampled_from([2, 4, 9]))
     for _ in range(2):
-        values = draw(hnp.arrays(np.int8, shape, elements=st.integers(0, 3)))
+        values = draw(hnp.arrays(np.int8, shape, elements=st.integers(0, rarity)))
         maps.append(values == 0)
     spacing = draw(st.sampled_from([(1.0,) * len(shape), (1.0, 1.5, 0.7)[: len(shape)]]))
     tolerance = draw(st.sampled_from([0.5, 1, 2.5, 3, 4.34, 6]))
@@ -138,6 +139,30 @@ def test_the_farther_line_on_the_other_side_is_refused():
     found = match(rows(5, 10), rows(7), strategy="validation", tolerance=5)
     assert found.matched_candidate[5].sum() == 14
     assert not found.matched_candidate[10].any()
+
+
+def points(*places):
+    mask = np.zeros((20, 24), bool)
+    mask[tuple(np.transpose(places))] = True
+    return mask
+
+
+def test_source_pixels_outside_the_window_are_not_seen():
+    """(10, 16) is nearer to (10, 14) than (10, 10) is, but six columns from it."""
+    truth = points((10, 14))
+    assert match(points((10, 10), (10, 16)), truth, strategy="validation", tolerance=4).matched_candidate[
+        10, 10
+    ]
+    assert not match(points((10, 10), (10, 16)), truth, strategy="validation", tolerance=6).matched_candidate[
+        10, 10
+    ]
+
+
+def test_a_direct_neighbour_confirms_whatever_its_side():
+    """With long rows (11, 10) is nearer to (11, 11) than (10, 11) is; the angle is 90 degrees."""
+    candidate, truth = points((10, 11), (11, 10)), points((11, 11))
+    found = match(candidate, truth, strategy="validation(angle=45)", tolerance=3, spacing=(2, 1))
+    assert found.tp == 2
 
 
 @settings(max_examples=40)
