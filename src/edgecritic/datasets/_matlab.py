@@ -134,7 +134,8 @@ def _annotators_of_item(node: Node) -> Iterator[NDArray[Any]]:
 
 
 def _limited(arrays: Iterator[NDArray[Any]]) -> list[NDArray[Any]]:
-    result, size = [], 0
+    result: list[NDArray[Any]] = []
+    size = 0
     for array in arrays:
         size += array.nbytes
         if size > MEMORY_LIMIT // 2 or len(result) >= 10_000:

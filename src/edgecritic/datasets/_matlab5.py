@@ -144,14 +144,14 @@ class Value:
         values, _ = self._numbers(position)
         if bounds.size != columns + 1:
             raise DataError("a sparse matrix's columns are damaged")
-        lengths = np.diff(bounds.astype(np.int64))
+        lengths: NDArray[np.int64] = bounds[1:].astype(np.int64) - bounds[:-1].astype(np.int64)
         filled = int(bounds[-1])
         if (lengths < 0).any() or bounds[0] != 0 or filled > min(row.size, values.size):
             raise DataError("a sparse matrix's columns are damaged")
         row = row[:filled].astype(np.int64)
         if filled and (row.min() < 0 or row.max() >= rows):
             raise DataError("a sparse matrix's rows are damaged")
-        result = np.zeros(self.shape, np.bool_ if self.flags & _LOGICAL else np.float64)
+        result: NDArray[Any] = np.zeros(self.shape, np.bool_ if self.flags & _LOGICAL else np.float64)
         result[row, np.repeat(np.arange(columns), lengths)] = values[:filled]
         return result
 
@@ -170,7 +170,7 @@ def variables(data: bytes) -> Iterator[Value]:
     while position + 8 <= len(view):
         kind, start, size, after = _tag(view, position, order)
         if kind == _COMPRESSED:
-            inner = memoryview(_unpack(view[start : start + size], order))
+            inner = _unpack(view[start : start + size], order)
             yield _matrix_at(inner, 0, order)[0]
             after = start + size
         elif kind == _MATRIX:
@@ -228,7 +228,7 @@ def _matrix_at(data: memoryview, position: int, order: str) -> tuple[Value, int]
     return Value(name, flags & 0xFF, flags >> 8 & 0xFF, shape, inner, position, order), after
 
 
-def _unpack(packed: memoryview, order: str) -> bytes | bytearray:
+def _unpack(packed: memoryview, order: str) -> memoryview:
     """Return the element inside a compressed one; never more than its own tag declares."""
     unpacker = zlib.decompressobj()
     head = unpacker.decompress(packed[:_PACKED_PIECE], 8)
@@ -240,7 +240,7 @@ def _unpack(packed: memoryview, order: str) -> bytes | bytearray:
             f"would unpack to {size} bytes, more than the allowed {_LARGEST}; "
             "store the maps with fewer bits per pixel, or one file per map"
         )
-    result = bytearray(size + 8)
+    result = np.empty(size + 8, dtype=np.uint8).data  # untouched memory costs nothing
     result[:8] = head
     filled, taken = 8, _PACKED_PIECE
     pending: bytes | memoryview = unpacker.unconsumed_tail

@@ -237,7 +237,9 @@ def _only(arrays: dict[str, NDArray[Any]], key: str | None) -> NDArray[Any]:
 
 def _binary(array: NDArray[Any], binarize: float | None) -> BoolArray:
     if binarize is None:
-        if array.dtype == np.uint16 and array.size and array.max() == 65535:
+        if array.dtype == np.uint8 and array.size and array.max() <= 1:
+            array = array.view(np.bool_)
+        elif array.dtype == np.uint16 and array.size and array.max() == 65535:
             array = _without_16_bits(array)
         try:
             return as_mask(array)
