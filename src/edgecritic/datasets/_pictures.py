@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from edgecritic.datasets._guard import check_size, read_bytes
 from edgecritic.errors import DataError
 
-__all__ = ["load_picture", "one_channel", "luminance"]
+__all__ = ["load_picture", "picture_shape", "one_channel", "luminance"]
 
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "PPM")
 _DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N", "I"})
@@ -34,6 +34,15 @@ def load_picture(path: Path) -> NDArray[Any]:
         if getattr(picture, "n_frames", 1) > 1:
             raise DataError("holds several pictures; save one per file, or a volume as .npy or .nii")
         return _values(picture)
+
+
+def picture_shape(path: Path) -> tuple[int, int]:
+    """Return (rows, columns) from the header alone."""
+    from PIL import Image
+
+    with Image.open(path, formats=_FORMATS) as picture:
+        columns, rows = picture.size
+        return rows, columns
 
 
 def _values(picture: Any) -> NDArray[Any]:

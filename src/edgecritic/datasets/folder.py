@@ -61,7 +61,9 @@ def scan(folder: Path) -> tuple[dict[str, list[str]], list[str], list[str]]:
 def list_maps(folder: Path) -> Listing:
     """List a folder with exactly one file per image (predictions, images, masks)."""
     files, _, others = scan(folder)
-    maps = {stem: (_single(folder, stem, names),) for stem, names in files.items()}
+    maps: dict[str, tuple[Path, ...]] = {
+        stem: (_single(folder, stem, names),) for stem, names in files.items()
+    }
     return Listing(maps, [folder / name for name in others])
 
 
