@@ -63,15 +63,15 @@ def render(diagnosis: Diagnosis) -> str:
         f"{diagnosis.cases} images, {people} annotators each, truth layout: {diagnosis.layout or 'none'}"
     ]
     for (severity, kind), findings in groups.items():
-        count = f" ({len(findings)} files)" if len(findings) > 1 else ""
-        lines.append(f"\n{severity.upper():8}{kind}{count}")
+        files = f" ({len(findings)} files)" if len(findings) > 1 else ""
+        lines.append(f"\n{severity.upper():8}{kind}{files}")
         lines += [f"        {finding.file}: {finding.what}" for finding in findings[:_SHOWN]]
         if len(findings) > _SHOWN:
             lines.append(f"        … and {len(findings) - _SHOWN} more (see --json)")
-        if findings[0].remedy:
-            lines.append(f"     →  {findings[0].remedy}")
+        remedies = dict.fromkeys(finding.remedy for finding in findings if finding.remedy)
+        lines += [f"     →  {remedy}" for remedy in list(remedies)[:_SHOWN]]
     count = len(diagnosis.errors)
     lines.append(
-        f"\n{'No errors: ready to be scored.' if diagnosis.ok else f'{count} error(s): fix them first.'}"
+        "\nNo errors: ready to be scored." if diagnosis.ok else f"\n{count} error(s): fix them first."
     )
     return "\n".join(lines)

@@ -168,7 +168,7 @@ def diagnose(
         if progress is not None:
             progress(done, len(dataset))
     annotators = (min(counts), max(counts)) if counts else (0, 0)
-    findings += _check_set(levels, annotators, str(truth))
+    findings += _check_set(levels, annotators, str(predictions or truth))
     order = {"error": 0, "warning": 1, "note": 2}
     findings.sort(key=lambda finding: order[finding.severity])
     return Diagnosis(tuple(findings), len(dataset), annotators, dataset.layout)
@@ -201,9 +201,8 @@ def _load(load: Callable[[], Any], result: _Checked, case: Case, what: str) -> A
         return load()
     except EdgeCriticError as error:
         told, _, remedy = str(error).rpartition("; ")
-        result.findings.append(
-            Finding("error", case.id, f"{what}: {told or remedy}", remedy if told else "", f"unusable {what}")
-        )
+        told, remedy = (told, remedy) if told else (remedy, "")
+        result.findings.append(Finding("error", case.id, f"{what} {told}", remedy, f"unusable {what}"))
         return None
 
 
