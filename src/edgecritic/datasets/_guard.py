@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from edgecritic.errors import DataError, EdgeCriticError
 
-__all__ = ["MEMORY_LIMIT", "PIXEL_LIMIT", "check_size", "read_bytes", "fill", "reading"]
+__all__ = ["MEMORY_LIMIT", "PIXEL_LIMIT", "check_size", "read_bytes", "read_limited", "fill", "reading"]
 
 MEMORY_LIMIT = 768 * 2**20
 """Most bytes that reading one file may need, so that a process with its libraries stays below 1 GiB."""
@@ -71,13 +72,17 @@ def check_size(shape: Sequence[int], bytes_per_pixel: float) -> int:
 
 
 def read_bytes(path: Path, limit: int = MEMORY_LIMIT // 2) -> bytes:
-    """Return the whole file, or refuse one of more than `limit` bytes (or a device or folder)."""
-    if not path.is_file():
-        raise DataError("no such file" if not path.exists() else "is not a regular file")
-    size = path.stat().st_size
+    """Return the whole of a regular file, or refuse one of more than `limit` bytes."""
+    with path.open("rb") as file:
+        return read_limited(file, limit)
+
+
+def read_limited(file: IO[bytes], limit: int = MEMORY_LIMIT // 2) -> bytes:
+    """Return the rest of an open regular file, or refuse one of more than `limit` bytes."""
+    size = os.fstat(file.fileno()).st_size
     if size > limit:
         raise DataError(f"is {size} bytes long, more than the allowed {limit}")
-    return path.read_bytes()
+    return file.read(limit)
 
 
 def fill(stream: ByteStream, size: int) -> bytearray:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
 from edgecritic.datasets import _matlab5
-from edgecritic.datasets._guard import MEMORY_LIMIT, read_bytes
+from edgecritic.datasets._guard import MEMORY_LIMIT, read_limited
 from edgecritic.datasets.boundaries import label_boundaries
 from edgecritic.errors import DataError
+from edgecritic.inputs import BoolArray
 
 __all__ = ["Node", "opened", "matrix", "strength_matrix", "truth_matrices", "segmentations"]
+
+Array = TypeVar("Array", bound=NDArray[Any])
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
@@ -64,14 +67,18 @@ class Node(Protocol):
 def opened(path: Path) -> Iterator[Iterator[Node]]:
     """Give the variables of a `.mat` file of version 5, 6, 7 or 7.3; they live as long as the context."""
     with path.open("rb") as file:
-        start = file.read(1024)
-    if start.startswith(_HDF5) or start[512:520] == _HDF5:
+        start = file.read(520)
+        is_hdf5 = start.startswith(_HDF5) or start[512:] == _HDF5
+        if not is_hdf5:
+            file.seek(0)
+            data = read_limited(file)
+    if is_hdf5:
         from edgecritic.datasets._matlab73 import opened as opened_73
 
         with opened_73(path) as found:
             yield found
     else:
-        yield _matlab5.variables(read_bytes(path))
+        yield _matlab5.variables(data)
 
 
 def matrix(path: Path, key: str | None = None) -> NDArray[Any]:
@@ -88,13 +95,18 @@ def strength_matrix(path: Path, key: str | None = None) -> NDArray[Any]:
         return array[2::2, 2::2] if node.name == "ucm2" else array
 
 
-def truth_matrices(path: Path, key: str | None = None) -> list[NDArray[Any]]:
-    """Return one map per annotator of a BSDS-like file, or the only matrix of another one."""
+def truth_matrices(
+    path: Path, key: str | None, convert: Callable[[NDArray[Any]], BoolArray]
+) -> list[BoolArray]:
+    """Return one map per annotator of a BSDS-like file, or the only matrix of another one.
+
+    Each is converted as soon as it is unpacked, while it is still in the processor's cache.
+    """
     with opened(path) as found:
         node = _choose(
             found, key, lambda node: node.is_cell or _is_numeric_map(node), preferred="groundTruth"
         )
-        return _limited(_annotators(node))
+        return _limited(convert(array) for array in _annotators(node))
 
 
 def segmentations(path: Path, key: str | None = None) -> list[NDArray[Any]]:
@@ -133,12 +145,12 @@ def _annotators_of_item(node: Node) -> Iterator[NDArray[Any]]:
             raise DataError("holds a struct with neither `Boundaries` nor `Segmentation`")
 
 
-def _limited(arrays: Iterator[NDArray[Any]]) -> list[NDArray[Any]]:
-    result: list[NDArray[Any]] = []
+def _limited(arrays: Iterator[Array]) -> list[Array]:
+    result: list[Array] = []
     size = 0
     for array in arrays:
         size += array.nbytes
-        if size > MEMORY_LIMIT // 2 or len(result) >= 10_000:
+        if size > MEMORY_LIMIT // 3 or len(result) >= 10_000:
             raise DataError("holds more maps than fit in memory; store one file per annotator")
         result.append(array)
     if not result:

@@ -31,7 +31,7 @@ def load_picture(path: Path) -> NDArray[Any]:
 
     with Image.open(io.BytesIO(read_bytes(path)), formats=_FORMATS) as picture:
         check_size(picture.size[::-1], 16)
-        if getattr(picture, "n_frames", 1) > 1:
+        if picture.format in ("PNG", "TIFF") and getattr(picture, "n_frames", 1) > 1:
             raise DataError("holds several pictures; save one per file, or a volume as .npy or .nii")
         return _values(picture)
 

@@ -117,7 +117,8 @@ def check_case(
     --------
     >>> import numpy as np
     >>> truth = np.zeros((8, 8), dtype=bool); truth[4] = True
-    >>> [finding.kind for finding in check_case(1.0 - 0.9 * truth, [truth])]
+    >>> strength = np.where(truth, 0.1, np.linspace(0.8, 1.0, 8))
+    >>> [finding.kind for finding in check_case(strength, [truth])]
     ['inverted prediction']
     """
     found = [*_check_truths(truths, name), *_check_mask(truths, mask, name)]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets import _matlab
-from edgecritic.datasets._guard import reading
+from edgecritic.datasets._guard import check_size, reading
 from edgecritic.datasets._pictures import load_picture, luminance, one_channel
 from edgecritic.datasets.boundaries import label_boundaries
 from edgecritic.datasets.names import IMAGE_SUFFIXES, MAP_SUFFIXES, suffix_of
@@ -152,6 +152,8 @@ def read_strength(path: PathLike, *, key: str | None = None) -> FloatArray:
             values = read_array(file, key=key)
             if suffix in IMAGE_SUFFIXES:
                 values = one_channel(values)
+        copies = 0 if values.dtype.kind == "f" and values.flags.c_contiguous else 1
+        check_size(values.shape, values.itemsize + 8 * (copies + (not values.flags.c_contiguous)))
         return as_strength(values)
 
 
@@ -165,10 +167,10 @@ def read_truths(path: PathLike, *, key: str | None = None, binarize: float | Non
     """
     with _opened(path) as file:
         suffix = suffix_of(file)
-        arrays: list[NDArray[Any]]
         if suffix == ".mat":
-            arrays = _matlab.truth_matrices(file, key)
-        elif suffix == ".npz" and key is None:
+            return _matlab.truth_matrices(file, key, lambda array: _binary(array, binarize))
+        arrays: list[NDArray[Any]]
+        if suffix == ".npz" and key is None:
             arrays = list(_npz(file).values())
         elif suffix == ".seg":
             arrays = [label_boundaries(_seg(file))]
@@ -236,6 +238,7 @@ def _only(arrays: dict[str, NDArray[Any]], key: str | None) -> NDArray[Any]:
 
 
 def _binary(array: NDArray[Any], binarize: float | None) -> BoolArray:
+    check_size(array.shape, array.itemsize + 4)
     if binarize is None:
         if array.dtype == np.uint8 and array.size and array.max() <= 1:
             array = array.view(np.bool_)

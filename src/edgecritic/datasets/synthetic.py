@@ -38,6 +38,7 @@ DETECTORS = ("good", "noisy", "thick")
 """Names of the simulated detectors of `detect`."""
 
 _TRIES = 60
+_LEAST_CONTRAST = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,9 +302,10 @@ def _draw(
             continue
         edge = rim(mask)
         level = palette[1 + index % (len(palette) - 1)]
+        seen = edge & (abs(image - level).max(axis=-1) > _LEAST_CONTRAST)
         image[edge] = (image[edge] + level) / 2
         image[mask] = level
-        truth = (truth & ~mask) | edge
+        truth = (truth & ~mask) | seen
         taken |= _grown(mask, 4)
     return image, truth
 
