@@ -221,7 +221,7 @@ class _Buffer:
     def _piece(self) -> bytes:
         while True:
             wanted = min(len(self.data) - self.filled, _PIECE)
-            piece = self._unpacker.decompress(self._pending, wanted)
+            piece: bytes = self._unpacker.decompress(self._pending, wanted)
             self._pending = self._unpacker.unconsumed_tail
             if not self._pending and len(piece) < wanted:
                 if not piece and (self._unpacker.eof or self._taken >= len(self._packed)):
