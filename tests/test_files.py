@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 
 import nibabel
 import numpy as np
@@ -188,7 +189,7 @@ def test_seg(tmp_path):
     rows = []
     for y, row in enumerate(labels):
         cuts = [0, *(np.nonzero(np.diff(row))[0] + 1), row.size]
-        rows += [f"{row[a]} {y} {a} {b - 1}" for a, b in zip(cuts, cuts[1:], strict=False)]
+        rows += [f"{row[a]} {y} {a} {b - 1}" for a, b in itertools.pairwise(cuts)]
     head = (
         "format ascii cr\ndate Thu Apr 5 2001\nimage 2092\nuser 1105\nwidth 7\nheight 5\nsegments 3\ngray 0\n"
     )

@@ -29,7 +29,11 @@ def load_picture(path: Path) -> NDArray[Any]:
 
     from PIL import Image
 
-    with Image.open(io.BytesIO(read_bytes(path)), formats=_FORMATS) as picture:
+    try:
+        opened = Image.open(io.BytesIO(read_bytes(path)), formats=_FORMATS)
+    except Image.DecompressionBombError as error:
+        raise DataError("declares far too many pixels; crop it, or store it as several files") from error
+    with opened as picture:
         check_size(picture.size[::-1], 16)
         if picture.format in ("PNG", "TIFF") and getattr(picture, "n_frames", 1) > 1:
             raise DataError("holds several pictures; save one per file, or a volume as .npy or .nii")

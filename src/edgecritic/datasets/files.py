@@ -96,9 +96,10 @@ def read_image(path: PathLike, *, colour: bool = False) -> NDArray[np.float64]:
     """
     with _opened(path) as file:
         values = read_array(file)
+        check_size(values.shape, values.itemsize + 16)
         if values.dtype.kind == "u":
             image = values / float(np.iinfo(values.dtype).max)
-        elif values.dtype.kind in "bif":
+        else:
             image = values.astype(np.float64)
         if not np.isfinite(image).all():
             raise InputError("holds NaN or infinite values; replace them before edges are looked for")
