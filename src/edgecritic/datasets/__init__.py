@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from edgecritic.datasets.doctor import diagnose as diagnose
     from edgecritic.datasets.files import Volume as Volume
     from edgecritic.datasets.files import read_array as read_array
+    from edgecritic.datasets.files import read_candidates as read_candidates
     from edgecritic.datasets.files import read_image as read_image
     from edgecritic.datasets.files import read_mask as read_mask
     from edgecritic.datasets.files import read_segmentations as read_segmentations
@@ -33,7 +34,7 @@ _HOMES = {
     **dict.fromkeys(("Case", "Dataset", "find_cases"), "cases"),
     **dict.fromkeys(("Diagnosis", "Finding", "check_case", "diagnose"), "doctor"),
     **dict.fromkeys(("Volume", "read_array", "read_image", "read_mask", "read_segmentations"), "files"),
-    **dict.fromkeys(("read_strength", "read_truths", "read_volume"), "files"),
+    **dict.fromkeys(("read_candidates", "read_strength", "read_truths", "read_volume"), "files"),
     **dict.fromkeys(("write_bsds_mat", "write_image", "write_map"), "write"),
     "label_boundaries": "boundaries",
 }
