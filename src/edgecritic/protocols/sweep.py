@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.detectors.suppression import suppress
-from edgecritic.detectors.thinning import ThinningSweep, thin
+from edgecritic.detectors.thinning import ThinningSweep, pixels_by_threshold, thin
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
 from edgecritic.matching.dynamic import ExactState
@@ -181,14 +181,11 @@ def _suppressed(strength: FloatArray, protocol: Protocol) -> FloatArray:
     return strength if protocol.nms == "none" else suppress(strength, protocol.nms)
 
 
-def _steps(strength: FloatArray, thresholds: NDArray[np.float64], thin: bool) -> Steps:
+def _steps(strength: FloatArray, thresholds: NDArray[np.float64], thinned: bool) -> Steps:
     """Return what the candidate gains and loses at every threshold, from the highest down."""
-    values = strength.reshape(-1)
-    last = np.searchsorted(thresholds, values, side="right").astype(np.int16)
-    order = np.argsort(last, kind="stable")
-    ends = np.searchsorted(last[order], np.arange(1, thresholds.size + 2))
-    added = [order[ends[k] : ends[k + 1]] for k in range(thresholds.size - 1, -1, -1)]
-    if not thin:
+    pixels, bounds = pixels_by_threshold(strength, thresholds)
+    added = [pixels[bounds[k] : bounds[k + 1]] for k in range(thresholds.size)]
+    if not thinned:
         nothing = np.zeros(0, dtype=np.int64)
         return [(pixels, nothing) for pixels in added]
     growing = ThinningSweep((strength.shape[0], strength.shape[1]))
