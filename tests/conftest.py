@@ -7,6 +7,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -54,3 +55,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
         report.outcome = "failed"
         report.longrepr = f"skipped although {', '.join(missing)} is required (EDGECRITIC_REQUIRE): {reason}"
     return report
+
+
+@pytest.fixture
+def worked_example() -> tuple[np.ndarray, np.ndarray]:
+    """A 10×12 pair whose values under every measure and strategy were computed independently."""
+    candidate, truth = np.zeros((10, 12), bool), np.zeros((10, 12), bool)
+    truth[4, 2:10] = True
+    candidate[4, 2:5] = candidate[5, 5:8] = candidate[1, 10] = True
+    return candidate, truth
