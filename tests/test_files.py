@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import itertools
+import sys
 
 import nibabel
 import numpy as np
@@ -16,6 +18,7 @@ from edgecritic.datasets import _matlab5
 from edgecritic.datasets.boundaries import label_boundaries
 from edgecritic.datasets.files import (
     read_array,
+    read_candidates,
     read_image,
     read_mask,
     read_segmentations,
@@ -24,7 +27,7 @@ from edgecritic.datasets.files import (
     read_volume,
 )
 from edgecritic.datasets.write import write_bsds_mat, write_map
-from edgecritic.errors import DataError, InputError
+from edgecritic.errors import DataError, InputError, MissingExtraError
 
 RNG = np.random.default_rng(7)
 MASK = RNG.random((12, 17)) < 0.3
@@ -188,7 +191,7 @@ def test_seg(tmp_path):
     rows = []
     for y, row in enumerate(labels):
         cuts = [0, *(np.nonzero(np.diff(row))[0] + 1), row.size]
-        rows += [f"{row[a]} {y} {a} {b - 1}" for a, b in zip(cuts, cuts[1:], strict=False)]
+        rows += [f"{row[a]} {y} {a} {b - 1}" for a, b in itertools.pairwise(cuts)]
     head = (
         "format ascii cr\ndate Thu Apr 5 2001\nimage 2092\nuser 1105\nwidth 7\nheight 5\nsegments 3\ngray 0\n"
     )
@@ -280,9 +283,10 @@ def test_the_three_forms_of_the_benchmark_example_agree(data):
         strength = read_strength(path)
         png = read_strength(data / "bsds_bench/png" / f"{path.stem}.png")
         assert abs(strength - png).max() <= 0.5 / 255 + 1e-9
-        labels = read_segmentations(data / "bsds_bench/segs" / path.name)
-        for number, found in enumerate(labels, start=1):
-            assert np.array_equal(thin(label_boundaries(found)), thin(strength >= number / 6))
+        candidates = read_candidates(data / "bsds_bench/segs" / path.name)
+        assert len(candidates) == 5
+        for number, found in enumerate(candidates, start=1):
+            assert np.array_equal(thin(found), thin(strength >= number / 6))
         with pytest.raises(DataError, match="segmentations"):
             read_strength(data / "bsds_bench/segs" / path.name)
 
@@ -328,3 +332,83 @@ def test_gzip_is_recognised_by_content(tmp_path):
     nibabel.save(nibabel.Nifti1Image(MASK.astype(np.uint8)[None], np.eye(4)), tmp_path / "a.nii")
     (tmp_path / "b.nii").write_bytes(gzip.compress((tmp_path / "a.nii").read_bytes()))
     assert np.array_equal(read_mask(tmp_path / "b.nii")[0], MASK)
+
+
+def test_empty_cells_and_complex_numbers(tmp_path):
+    cells = np.empty((1, 2), dtype=object)
+    cells[0, :] = [MASK, np.zeros((0, 0))]
+    scipy.io.savemat(tmp_path / "a.mat", {"maps": cells})
+    with pytest.raises(InputError, match="no pixels"):
+        read_truths(tmp_path / "a.mat")
+    scipy.io.savemat(tmp_path / "b.mat", {"x": MASK * 1j})
+    with pytest.raises(DataError, match="complex"):
+        read_array(tmp_path / "b.mat")
+    scipy.io.savemat(tmp_path / "c.mat", {"text": "hello", "number": 3.0})
+    with pytest.raises(DataError, match=r"no variable that can be used.*text, number"):
+        read_array(tmp_path / "c.mat")
+
+
+def test_struct_arrays_of_both_generations(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    structs = np.zeros((1, 2), dtype=[("Boundaries", "O")])
+    structs["Boundaries"][0, :] = [MASK, ~MASK]
+    scipy.io.savemat(tmp_path / "a.mat", {"groundTruth": structs})
+    with h5py.File(tmp_path / "b.mat", "w") as file:
+        first, second = (
+            file.create_dataset("#refs#/a", data=MASK.T),
+            file.create_dataset("#refs#/b", data=~MASK.T),
+        )
+        references = np.array([[first.ref], [second.ref]], dtype=h5py.ref_dtype)
+        file.create_dataset("groundTruth/Boundaries", data=references, dtype=h5py.ref_dtype)
+    for name in ("a.mat", "b.mat"):
+        found = read_truths(tmp_path / name)
+        assert np.array_equal(found[0], MASK)
+        assert np.array_equal(found[1], ~MASK)
+
+
+def test_missing_extra_is_named(tmp_path, monkeypatch):
+    (tmp_path / "a.mat").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(600))
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(MissingExtraError, match=r"a\.mat: reading MATLAB 7\.3 files needs .*\[volumes\]"):
+        read_array(tmp_path / "a.mat")
+
+
+def test_several_pictures_in_one_file_are_refused(tmp_path):
+    first = Image.fromarray(GREY)
+    first.save(tmp_path / "a.tif", save_all=True, append_images=[first])
+    with pytest.raises(DataError, match="several pictures"):
+        read_array(tmp_path / "a.tif")
+
+
+def test_photos_in_other_colour_spaces(tmp_path):
+    Image.fromarray(GREY).convert("CMYK").save(tmp_path / "a.tif")
+    assert (
+        np.array_equal(read_image(tmp_path / "a.tif"), GREY / 255)
+        or abs(read_image(tmp_path / "a.tif") - GREY / 255).max() < 0.01
+    )
+
+
+def test_write_refuses_what_it_cannot_keep(tmp_path):
+    for wrong, message in (
+        (lambda: write_map(tmp_path / "a.npy", np.array(["x"])), "numbers"),
+        (lambda: write_map(tmp_path / "a.png", MASK, bits=12), "8 or 16"),
+        (lambda: write_bsds_mat(tmp_path / "a.mat", []), "one or more"),
+        (lambda: write_bsds_mat(tmp_path / "a.txt", [MASK]), "end with"),
+    ):
+        with pytest.raises((InputError, DataError), match=message):
+            wrong()
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_volume_of_one_time_point(tmp_path):
+    nibabel.save(nibabel.Nifti1Image(MASK.astype(np.uint8)[None, ..., None], np.eye(4)), tmp_path / "a.nii")
+    assert read_mask(tmp_path / "a.nii").shape == (1, *MASK.shape)
+
+
+def test_public_names_are_found():
+    from edgecritic import datasets
+
+    assert all(callable(getattr(datasets, name)) for name in datasets.__all__)
+    assert set(dir(datasets)) == set(datasets.__all__)
+    with pytest.raises(AttributeError, match="no attribute"):
+        datasets.nothing  # noqa: B018

@@ -10,9 +10,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Protocol
 
+import numpy as np
+
 from edgecritic.errors import DataError, EdgeCriticError
 
-__all__ = ["MEMORY_LIMIT", "PIXEL_LIMIT", "check_size", "read_bytes", "read_limited", "fill", "reading"]
+__all__ = [
+    "MEMORY_LIMIT",
+    "PIXEL_LIMIT",
+    "check_size",
+    "read_bytes",
+    "read_limited",
+    "fill",
+    "reading",
+    "quiet",
+]
 
 MEMORY_LIMIT = 768 * 2**20
 """Most bytes that reading one file may need, so that a process with its libraries stays below 1 GiB."""
@@ -33,14 +44,9 @@ class ByteStream(Protocol):
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn whatever a reader or a library raises into one `DataError` that names the file.
-
-    Warnings of libraries about a file (bombs, odd headers) are silenced: what they warn of is either
-    checked here or harmless.
-    """
+    """Turn whatever a reader or a library raises into one `DataError` that names the file."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):
             yield
     except EdgeCriticError as error:
         if str(path) in str(error):
@@ -53,6 +59,18 @@ def reading(path: Path) -> Iterator[None]:
     except Exception as error:
         told = " ".join(str(error).split())[:160] or type(error).__name__
         raise DataError(f"{path}: cannot be read, it may be damaged or of another kind ({told})") from error
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence a library's warnings about a file: what they tell of is checked here or harmless.
+
+    Used where a library does warn and nowhere else, because it is not safe among threads before
+    Python 3.14.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def check_size(shape: Sequence[int], bytes_per_pixel: float) -> int:

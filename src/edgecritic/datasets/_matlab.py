@@ -180,7 +180,7 @@ def _choose(
     if key is not None:
         raise DataError(f"has no variable {key!r} (its variables: {names})")
     if refused and any(node.name == refused for node in found):
-        raise DataError(f"holds segmentations ({refused!r}), not a soft map; use read_segmentations")
+        raise DataError(f"holds segmentations ({refused!r}), not a soft map; use read_candidates")
     possible = [node for node in found if usable(node)]
     if len(possible) == 1:
         return possible[0]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import check_size
+from edgecritic.datasets._guard import check_size, quiet
 from edgecritic.errors import DataError, MissingExtraError
 
 __all__ = ["opened"]
@@ -83,7 +83,7 @@ def opened(path: Path) -> Iterator[Iterator[_Node]]:
         import h5py
     except ImportError as error:
         raise MissingExtraError.of("reading MATLAB 7.3 files", "volumes") from error
-    with h5py.File(path, "r") as file:
+    with quiet(), h5py.File(path, "r") as file:
         yield (
             _Node(name, file[name], file)
             for name in file

@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import MEMORY_LIMIT, check_size, fill
+from edgecritic.datasets._guard import MEMORY_LIMIT, check_size, fill, quiet
 from edgecritic.datasets.names import natural_key
 from edgecritic.errors import DataError
 
@@ -58,12 +58,11 @@ def _member(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> NDArray[Any]:
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file, max_header_size=_MAX_HEADER)
-    elif version == (2, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_2_0(file, max_header_size=_MAX_HEADER)
-    else:
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in readers:
         raise DataError(f"is a .npy file of version {version}; save a plain array of numbers with np.save")
+    with quiet():
+        shape, fortran, dtype = readers[version](file, max_header_size=_MAX_HEADER)
     if dtype.kind not in "biuf":
         raise DataError(f"holds {dtype} values where numbers were expected; save a plain array of numbers")
     return shape, fortran, dtype

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import check_size, read_bytes
+from edgecritic.datasets._guard import check_size, quiet, read_bytes
 from edgecritic.errors import DataError
 
 __all__ = ["load_picture", "picture_shape", "one_channel", "luminance"]
@@ -29,7 +29,13 @@ def load_picture(path: Path) -> NDArray[Any]:
 
     from PIL import Image
 
-    with Image.open(io.BytesIO(read_bytes(path)), formats=_FORMATS) as picture:
+    content = io.BytesIO(read_bytes(path))
+    try:
+        with quiet():
+            opened = Image.open(content, formats=_FORMATS)
+    except Image.DecompressionBombError as error:
+        raise DataError("declares far too many pixels; crop it, or store it as several files") from error
+    with quiet(), opened as picture:
         check_size(picture.size[::-1], 16)
         if picture.format in ("PNG", "TIFF") and getattr(picture, "n_frames", 1) > 1:
             raise DataError("holds several pictures; save one per file, or a volume as .npy or .nii")
@@ -40,7 +46,7 @@ def picture_shape(path: Path) -> tuple[int, int]:
     """Return (rows, columns) from the header alone."""
     from PIL import Image
 
-    with Image.open(path, formats=_FORMATS) as picture:
+    with quiet(), Image.open(path, formats=_FORMATS) as picture:
         columns, rows = picture.size
         return rows, columns
 

@@ -13,7 +13,7 @@ from edgecritic.errors import DataError
 
 __all__ = ["load_seg"]
 
-_LARGEST = 16 * 2**20
+_LARGEST = 8 * 2**20
 
 
 def load_seg(path: Path) -> NDArray[Any]:
@@ -28,7 +28,7 @@ def load_seg(path: Path) -> NDArray[Any]:
     words = dict(line.split(None, 1) for line in head.decode("latin-1").splitlines() if len(line.split()) > 1)
     shape = int(words["height"]), int(words["width"])
     pixels = check_size(shape, 40)
-    runs = np.fromstring(body.decode("latin-1"), dtype=np.int64, sep=" ")
+    runs = np.array(body.split(), dtype=np.int64)
     if pixels == 0 or runs.size % 4:
         raise DataError("its runs must have four numbers each; the file is truncated")
     segment, row, first, last = runs.reshape(-1, 4).T

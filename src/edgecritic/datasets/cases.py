@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets import bsds
-from edgecritic.datasets.files import PathLike, read_image, read_mask, read_strength, read_truths
+from edgecritic.datasets.files import (
+    PathLike,
+    read_candidates,
+    read_image,
+    read_mask,
+    read_strength,
+    read_truths,
+)
 from edgecritic.datasets.folder import Listing, list_maps, list_truths
 from edgecritic.datasets.names import MAP_SUFFIXES, natural_key, split_name
 from edgecritic.datasets.pairs import LIST_SUFFIXES, list_pairs
@@ -43,6 +50,10 @@ class Case:
     def load_strength(self) -> FloatArray:
         """Return the prediction with values in [0, 1]."""
         return read_strength(self._need(self.prediction, "prediction"))
+
+    def load_candidates(self) -> list[BoolArray]:
+        """Return the boundaries of each segmentation where the prediction is a file of them (`segs`)."""
+        return read_candidates(self._need(self.prediction, "prediction"))
 
     def load_truths(self, *, binarize: float | None = None) -> list[BoolArray]:
         """Return one binary map per annotator, all of one shape."""

@@ -27,6 +27,7 @@ from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
 __all__ = [
     "Volume",
     "read_array",
+    "read_candidates",
     "read_image",
     "read_mask",
     "read_segmentations",
@@ -96,9 +97,10 @@ def read_image(path: PathLike, *, colour: bool = False) -> NDArray[np.float64]:
     """
     with _opened(path) as file:
         values = read_array(file)
+        check_size(values.shape, values.itemsize + 16)
         if values.dtype.kind == "u":
             image = values / float(np.iinfo(values.dtype).max)
-        elif values.dtype.kind in "bif":
+        else:
             image = values.astype(np.float64)
         if not np.isfinite(image).all():
             raise InputError("holds NaN or infinite values; replace them before edges are looked for")
@@ -147,7 +149,7 @@ def read_strength(path: PathLike, *, key: str | None = None) -> FloatArray:
         if suffix == ".mat":
             values = _matlab.strength_matrix(file, key)
         elif suffix == ".seg":
-            raise InputError("holds a segmentation, not a soft map; use read_segmentations")
+            raise InputError("holds a segmentation, not a soft map; use read_candidates")
         else:
             values = read_array(file, key=key)
             if suffix in IMAGE_SUFFIXES:
@@ -183,7 +185,7 @@ def read_truths(path: PathLike, *, key: str | None = None, binarize: float | Non
 def read_segmentations(path: PathLike, *, key: str | None = None) -> list[NDArray[Any]]:
     """Return label images: the cells of ``segs`` in a ``.mat`` file, or the labels of a ``.seg`` file.
 
-    `edgecritic.datasets.boundaries.label_boundaries` turns each into a boundary map.
+    `read_candidates` gives their boundaries.
     """
     with _opened(path) as file:
         if suffix_of(file) == ".mat":
@@ -191,6 +193,14 @@ def read_segmentations(path: PathLike, *, key: str | None = None) -> list[NDArra
         if suffix_of(file) == ".seg":
             return [_seg(file)]
         raise InputError("segmentations are read from .mat (a cell array `segs`) and .seg files only")
+
+
+def read_candidates(path: PathLike, *, key: str | None = None) -> list[BoolArray]:
+    """Return the boundaries of each segmentation of a file (``segs``), unthinned, from fine to coarse.
+
+    The benchmark takes the k-th one in place of a soft map cut at the k-th threshold.
+    """
+    return [label_boundaries(labels) for labels in read_segmentations(path, key=key)]
 
 
 def read_volume(path: PathLike) -> Volume:
