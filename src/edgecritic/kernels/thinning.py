@@ -78,9 +78,9 @@ def _peel(
 ) -> int:
     """Thin the map of `pixels`: fill in their removal times and return how many are removed.
 
-    `codes` must hold the neighbourhoods of the map and is used up; `removed` is work space as long as
-    `pixels`. After each rule has seen every pixel once, it looks only at neighbours of what was
-    removed since its last turn.
+    `codes` must hold the neighbourhoods of the pixels, and elsewhere 0, which is never deleted; it is used
+    up. `removed` is work space as long as `pixels`. After each rule has seen every pixel once, it looks
+    only at neighbours of what was removed since its last turn.
     """
     n = pixels.size
     end, later = 0, n
@@ -90,6 +90,7 @@ def _peel(
         times[p] = NEVER
         if hit & 1:
             times[p] = 1
+            codes[p] = 0
             removed[end] = p
             end += 1
         elif hit:
@@ -109,13 +110,15 @@ def _peel(
                 p = removed[k]
                 if table[codes[p]] & rule:
                     times[p] = 2
+                    codes[p] = 0
                     removed[fresh] = p
                     fresh += 1
         for k in range(start, end):
             for i in range(8):
                 p = removed[k] + steps[i]
-                if table[codes[p]] & rule and times[p] == NEVER:
+                if table[codes[p]] & rule:
                     times[p] = turn + 1
+                    codes[p] = 0
                     removed[fresh] = p
                     fresh += 1
         start, middle, end = middle, end, fresh
@@ -124,11 +127,11 @@ def _peel(
 
 @kernel
 def neighbourhood_codes(on: Bytes, row: int, codes: Bytes) -> None:
-    """Fill in the neighbourhood code of every pixel of a flat map with rows of length `row`."""
+    """Fill in the neighbourhood code of every pixel that is on, 0 elsewhere; rows have length `row`."""
     n = on.size - 2 * row - 2
     above, here, below, out = on, on[row:], on[2 * row :], codes[row + 1 :]
     for k in range(n):
-        out[k] = (
+        out[k] = here[k + 1] * (
             here[k + 2]
             | above[k + 2] << 1
             | above[k + 1] << 2
@@ -329,7 +332,7 @@ def _rethin(
                 pixels[n] = p
                 n += 1
     for k in range(codes.size):
-        work[k] = codes[k]
+        work[k] = codes[k] if times[k] > 0 else 0
     _peel(times, work, pixels, touched, steps, table)
     for k in range(pixels.size):
         touched[k] = pixels[k]
