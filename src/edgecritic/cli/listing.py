@@ -93,7 +93,7 @@ def _of_entry(entry: Any) -> dict[str, Any]:
 
 
 def _of_item(name: str, item: Any) -> dict[str, Any]:
-    """Describe an item of a plain table: a line of text, a recipe (its numbers can be changed), a protocol."""
+    """Describe an item of a plain table: a line of text, a recipe with its numbers, a protocol."""
     if isinstance(item, str):
         return {"name": name, "parameters": {}, "summary": item}
     if hasattr(item, "source") and not hasattr(item, "title"):

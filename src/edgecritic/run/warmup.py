@@ -65,7 +65,9 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
     """
     return [
         *_strategies(),
+        ("exact matching under change", _change_exact_matching),
         ("thin", _thin),
+        ("thin, threshold by threshold", _thin_sweep),
         ("suppress", _suppress),
     ]
 
@@ -94,9 +96,19 @@ def _strategies() -> list[tuple[str, Callable[[], Any]]]:
     from edgecritic.matching import match, strategies
 
     def call(name: str, ndim: int) -> Callable[[], Any]:
-        return lambda: match(*tiny_pair(ndim), strategy=name, relative_tolerance=None)
+        return lambda: match(*tiny_pair(ndim), strategy=name)
 
     return [(f"match {name}, {ndim}-D", call(name, ndim)) for name in strategies.names() for ndim in (2, 3)]
+
+
+def _change_exact_matching() -> None:
+    from edgecritic.matching.exact import ExactState
+
+    candidate, truth = tiny_pair(2)
+    present = np.flatnonzero(candidate)
+    state = ExactState(truth, tolerance=2)
+    state.update(added=present)
+    state.update(removed=present[::2])
 
 
 def _thin() -> None:
@@ -104,6 +116,15 @@ def _thin() -> None:
 
     candidate, truth = tiny_pair(2)
     thin(candidate | truth)
+
+
+def _thin_sweep() -> None:
+    from edgecritic.detectors.thinning import ThinningSweep
+
+    candidate, truth = tiny_pair(2)
+    sweep = ThinningSweep((candidate.shape[0], candidate.shape[1]))
+    for added in (candidate, truth):
+        sweep.grow(np.flatnonzero(added))
 
 
 def _suppress() -> None:
