@@ -68,14 +68,7 @@ def neighbour_steps(grid: Grid) -> Int64s:
 
 
 @kernel
-def _peel(
-    times: Int32s,
-    codes: Bytes,
-    pixels: Int64s,
-    removed: Int64s,
-    steps: Int64s,
-    table: Bytes,
-) -> int:
+def _peel(times: Int32s, codes: Bytes, pixels: Int64s, removed: Int64s, steps: Int64s, table: Bytes) -> int:
     """Thin the map of `pixels`: fill in their removal times and return how many are removed.
 
     `codes` must hold the neighbourhoods of the pixels, and elsewhere 0, which is never deleted; it is used
@@ -144,12 +137,7 @@ def neighbourhood_codes(on: Bytes, row: int, codes: Bytes) -> None:
 
 
 @kernel
-def thin_pixels(
-    on: Bytes,
-    pixels: Int64s,
-    steps: Int64s,
-    table: Bytes,
-) -> Int32s:
+def thin_pixels(on: Bytes, pixels: Int64s, steps: Int64s, table: Bytes) -> Int32s:
     """Return the removal time of every cell of the flat map `on`, whose pixels are `pixels`."""
     codes = np.zeros(on.size, dtype=np.uint8)
     times = np.zeros(on.size, dtype=np.int32)
@@ -235,14 +223,7 @@ def start_growth(grid: Grid) -> Growth:
 
 
 @kernel
-def _removal_time(
-    times: Int32s,
-    p: int,
-    start: int,
-    limit: int,
-    steps: Int64s,
-    table: Bytes,
-) -> int:
+def _removal_time(times: Int32s, p: int, start: int, limit: int, steps: Int64s, table: Bytes) -> int:
     """Return when pixel p is removed, given its neighbours' times and that it is in B(start)."""
     s = start
     while s < limit:
@@ -261,14 +242,7 @@ def _removal_time(
 
 
 @kernel
-def _wait(
-    p: int,
-    s: int,
-    due: Int32s,
-    first: Int32s,
-    after: Int32s,
-    before: Int32s,
-) -> int:
+def _wait(p: int, s: int, due: Int32s, first: Int32s, after: Int32s, before: Int32s) -> int:
     """Let pixel p wait for s, unless it waits for an earlier one; return how many more wait."""
     if due[p] <= s:
         return 0
@@ -292,14 +266,7 @@ def _wait(
 
 
 @kernel
-def _add(
-    added: Int64s,
-    times: Int32s,
-    pixels: Int64s,
-    codes: Bytes,
-    total: Int64s,
-    steps: Int64s,
-) -> int:
+def _add(added: Int64s, times: Int32s, pixels: Int64s, codes: Bytes, total: Int64s, steps: Int64s) -> int:
     """Put new pixels into the map, at first as pixels that stay, and return how many are new."""
     n = total[0]
     for p in added:
@@ -316,13 +283,7 @@ def _add(
 
 @kernel
 def _rethin(
-    times: Int32s,
-    pixels: Int64s,
-    codes: Bytes,
-    work: Bytes,
-    touched: Int64s,
-    steps: Int64s,
-    table: Bytes,
+    times: Int32s, pixels: Int64s, codes: Bytes, work: Bytes, touched: Int64s, steps: Int64s, table: Bytes
 ) -> int:
     """Find all removal times anew and list every pixel as touched."""
     if pixels.size * _DENSE > times.size:
@@ -440,13 +401,7 @@ def grow(growth: Growth, added: Int64s) -> tuple[int, int]:
 
 
 @kernel
-def _changes(
-    touched: Int64s,
-    times: Int32s,
-    flags: Bytes,
-    gained: Int64s,
-    lost: Int64s,
-) -> tuple[int, int]:
+def _changes(touched: Int64s, times: Int32s, flags: Bytes, gained: Int64s, lost: Int64s) -> tuple[int, int]:
     """List what the thin map gained and lost, and return how many pixels these are."""
     n_gained, n_lost = 0, 0
     for p in touched:
