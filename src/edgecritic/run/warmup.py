@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgecritic.errors import MissingExtraError
 from edgecritic.inputs import BoolArray
@@ -69,6 +70,7 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
         ("thin", _thin),
         ("thin, threshold by threshold", _thin_sweep),
         ("suppress", _suppress),
+        ("sweep of thresholds", _sweep),
     ]
 
 
@@ -102,7 +104,7 @@ def _strategies() -> list[tuple[str, Callable[[], Any]]]:
 
 
 def _change_exact_matching() -> None:
-    from edgecritic.matching.exact import ExactState
+    from edgecritic.matching.dynamic import ExactState
 
     candidate, truth = tiny_pair(2)
     present = np.flatnonzero(candidate)
@@ -128,9 +130,23 @@ def _thin_sweep() -> None:
 
 
 def _suppress() -> None:
-    from edgecritic.detectors.suppression import RECIPES, suppress
+    from edgecritic.detectors.suppression import edge_orientation, suppress
 
-    strength = np.hypot(*np.mgrid[-6:6:12j, -6:6:14j])
-    strength /= strength.max()
-    for recipe in RECIPES:
-        suppress(strength, recipe=recipe)
+    strength = _tiny_strength()
+    suppress(strength, recipe="hed")
+    suppress(strength, recipe="hed", orientation=edge_orientation(strength))
+
+
+def _sweep() -> None:
+    from edgecritic.protocols.sweep import sweep
+
+    _, truth = tiny_pair(2)
+    for strength in (_tiny_strength(), _tiny_strength().astype(np.float32)):
+        sweep(strength, [truth, truth[::-1]])
+
+
+def _tiny_strength() -> NDArray[np.float64]:
+    """Return a strength map with thick ridges and several levels."""
+    candidate, truth = tiny_pair(2)
+    levels: NDArray[np.float64] = 0.4 * candidate + 0.3 * truth + 0.2 * np.roll(candidate, 1, axis=0)
+    return levels
