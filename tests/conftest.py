@@ -1,9 +1,11 @@
-"""Shared fixtures: where the real data is, and Hypothesis profiles."""
+"""Shared fixtures: where the real data is, Hypothesis profiles, and what must not be skipped in CI."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,9 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ci")
+
+NEEDS = frozenset({"data", "browser"})
+"""What a test may need: known by its marker or by the fixture of that name."""
 
 
 def data_root() -> Path | None:
@@ -29,6 +34,27 @@ def data() -> Path:
     if root is None:
         pytest.skip("real data not found; set EDGECRITIC_DATA")
     return root
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by the fixtures they use, so that ``-m "not data"`` leaves them out."""
+    for item in items:
+        for need in NEEDS & set(getattr(item, "fixturenames", ())):
+            item.add_marker(need)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Fail in place of a skip where $EDGECRITIC_REQUIRE names what the test needs: ``data,browser``."""
+    report = yield
+    required = set(os.environ.get("EDGECRITIC_REQUIRE", "").split(","))
+    missing = sorted(NEEDS & required & {mark.name for mark in item.iter_markers()})
+    if report.skipped and missing and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"skipped although {', '.join(missing)} is required (EDGECRITIC_REQUIRE): {reason}"
+    return report
 
 
 @pytest.fixture

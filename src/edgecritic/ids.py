@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import keyword
+import math
 from dataclasses import dataclass
 
 from edgecritic.errors import InputError
@@ -58,11 +60,9 @@ class Id:
             return text
         try:
             tree = ast.parse(text.strip(), mode="eval").body
-            parsed = _value(tree)
+            parsed = cls(tree.id) if isinstance(tree, ast.Name) else _value(tree)
         except (SyntaxError, ValueError, RecursionError, MemoryError, AttributeError, TypeError):
             parsed = None
-        if isinstance(parsed, str):
-            parsed = cls(parsed)
         if not isinstance(parsed, Id):
             raise InputError(f"an id has the form name or name(key=value, …), got {text!r}")
         return parsed
@@ -88,9 +88,16 @@ def _value(node: ast.expr) -> object:
 
 
 def _show(value: object) -> str:
+    if isinstance(value, Id):
+        return str(value)
     if isinstance(value, str):
-        return value if value.isidentifier() and value not in {"True", "False", "None"} else repr(value)
+        plain = value.isascii() and value.isidentifier() and not keyword.iskeyword(value)
+        return value if plain else repr(value)
     if isinstance(value, tuple):
         inner = ", ".join(_show(item) for item in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
-    return str(value) if isinstance(value, Id) else repr(value)
+    if hasattr(value, "item"):
+        return _show(value.item())
+    if isinstance(value, float) and math.isinf(value):
+        return "1e999" if value > 0 else "-1e999"
+    return repr(value)

@@ -148,7 +148,7 @@ def as_spacing(spacing: Spacing, ndim: int) -> tuple[float, ...]:
         sizes *= ndim
     if len(sizes) != ndim:
         raise InputError(f"spacing must have {ndim} numbers, one per axis, got {len(sizes)}")
-    if not all(math.isfinite(size) and size > 0 for size in sizes):
+    if not all(1e-100 < size < 1e100 for size in sizes):  # so that squares neither vanish nor overflow
         raise InputError(f"spacing must be positive and finite, got {spacing!r}")
     return sizes
 
@@ -178,7 +178,13 @@ def as_tolerance(
     if tolerance is not None:
         return _distance(tolerance, "tolerance")
     share = DEFAULT_RELATIVE_TOLERANCE if relative_tolerance is None else relative_tolerance
-    return _distance(share, "relative_tolerance") * diagonal(shape, spacing)
+    share = _distance(share, "relative_tolerance")
+    if share > 1:
+        raise InputError(
+            f"relative_tolerance is a share of the diagonal, at most 1, got {share:g}; "
+            "give pixels as tolerance"
+        )
+    return share * diagonal(shape, spacing)
 
 
 def _distance(value: Any, name: str) -> float:

@@ -73,7 +73,7 @@ class Registry(Generic[Info]):
     def add(self, name: str, function: Callable[..., Any], info: Info) -> None:
         """Register `function` under `name`; its keyword-only parameters become the id's parameters."""
         known = self._entries.get(name)
-        if known is not None and known.function.__qualname__ != function.__qualname__:
+        if known is not None and _home(known.function) != _home(function):
             raise InputError(f"the {self.kind} {name!r} is registered already, choose another name")
         parameters = {
             key: parameter.default
@@ -99,7 +99,7 @@ class Registry(Generic[Info]):
             raise UnknownNameError(self._unknown(name)) from None
 
     def bind(self, text: str | Id) -> Bound[Info]:
-        """Read an id; parameters equal to their defaults are dropped from the printed form."""
+        """Read an id; the printed form has the function's order and leaves defaults out."""
         parsed = Id.parse(text)
         entry = self.get(parsed.name)
         for key, _ in parsed.params:
@@ -110,7 +110,15 @@ class Registry(Generic[Info]):
                 raise InputError(
                     f"{self.kind} {entry.name!r} has no parameter {key!r}{hint} (its parameters: {known})"
                 )
-        kept = tuple((key, value) for key, value in parsed.params if value != entry.parameters[key])
+        given = parsed.options
+        for key, default in entry.parameters.items():
+            if default is inspect.Parameter.empty and key not in given:
+                raise InputError(f"{self.kind} {entry.name!r} needs a value: {entry.name}({key}=…)")
+        kept = tuple(
+            (key, given[key])
+            for key, default in entry.parameters.items()
+            if given.get(key, default) != default
+        )
         return Bound(entry, Id(entry.name, kept))
 
     def _unknown(self, name: str) -> str:
@@ -121,9 +129,14 @@ class Registry(Generic[Info]):
     def _discover(self) -> None:
         if self._discovered:
             return
-        self._discovered = True
         package = importlib.import_module(self._package)
         for module in pkgutil.iter_modules(package.__path__, f"{self._package}."):
             importlib.import_module(module.name)
         for point in importlib.metadata.entry_points(group=self._group):
             point.load()
+        # Only now: another thread must not take a half-filled registry for the whole one.
+        self._discovered = True
+
+
+def _home(function: Callable[..., Any]) -> tuple[str, str]:
+    return function.__module__, function.__qualname__

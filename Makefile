@@ -1,0 +1,70 @@
+# Every target makes its own environment in .venv: `make demo` and `make test` need nothing but Python.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+
+.PHONY: help demo test coverage lint format bench docs clean
+
+help:
+	@echo "make demo      show what EdgeCritic does, on generated data"
+	@echo "make test      run all tests"
+	@echo "make coverage  run all tests and say which lines they miss"
+	@echo "make lint      check format, style, types and import directions"
+	@echo "make format    put the code into the agreed format"
+	@echo "make bench     compare speed and results with other programs"
+	@echo "make docs      build the documentation into site/"
+	@echo "make clean     remove .venv, caches and everything built"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "EdgeCritic needs Python 3.11 or newer, but '$(PYTHON)' is $$($(PYTHON) --version 2>&1);"; \
+	  echo "name another one: make PYTHON=python3.12 …"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "cannot make $(VENV): is the venv module installed?"; exit 1; }
+
+# One stamp per set of optional dependencies; a change of pyproject.toml installs anew.
+$(STAMPS)/%: pyproject.toml | $(BIN)/python
+	@echo "installing edgecritic[$*] into $(VENV)"
+	@$(PIP) --editable ".[$*]"
+	@mkdir -p $(STAMPS) && touch $@
+
+ifneq ($(wildcard src/edgecritic/cli/demo.py),)
+demo: $(STAMPS)/report
+	$(BIN)/edgecritic demo
+else
+demo: $(STAMPS)/report
+	$(BIN)/python -c 'from edgecritic.datasets.synthetic import write; write("demo/data", 2)'
+	$(BIN)/edgecritic match demo/data/predictions/good/synthetic-1.png demo/data/truth/synthetic-1.mat \
+	  --binarize 0.5 --image demo/data/images/synthetic-1.png --overlay demo/synthetic-1.png
+endif
+
+test: $(STAMPS)/test
+	$(BIN)/python -m pytest
+
+coverage: $(STAMPS)/test
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not data and not slow and not browser"
+	$(BIN)/coverage run --append -m pytest
+	$(BIN)/coverage report --skip-covered --show-missing
+
+lint: $(STAMPS)/test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMPS)/test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMPS)/bench
+	$(BIN)/python benchmarks/run.py
+
+docs: $(STAMPS)/docs
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
+clean:
+	rm -rf $(VENV) build dist site demo bench-results .coverage .hypothesis
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,104 @@
+"""What all sub-commands share: tables and JSON on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["jsonable", "print_json", "number", "table", "progress"]
+
+
+def jsonable(value: Any) -> Any:
+    """Return `value` in the types of JSON; what is not a finite number becomes ``None``.
+
+    Examples
+    --------
+    >>> jsonable({"f": float("nan"), "shape": (2, 3)})
+    {'f': None, 'shape': [2, 3]}
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [jsonable(item) for item in value]
+    if hasattr(value, "tolist"):
+        return jsonable(value.tolist())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = dataclasses.fields(value)
+        return {field.name: jsonable(getattr(value, field.name)) for field in fields}
+    return str(value)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document."""
+    print(json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number for a table, a dash where there is none.
+
+    Examples
+    --------
+    >>> number(0.25), number(None), number(12)
+    ('0.2500', '–', '12')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    return str(value) if isinstance(value, int) else f"{value:.{digits}f}"
+
+
+def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), right: Sequence[int] = ()) -> str:
+    """Return aligned columns, two blanks apart; columns named in `right` are right-aligned.
+
+    Examples
+    --------
+    >>> print(table([["exact", "12"], ["eps", "7"]], header=["id", "hits"], right=[1]))
+    id     hits
+    -----  ----
+    exact    12
+    eps       7
+    """
+    lines = [list(row) for row in rows]
+    if header:
+        widths = [max(len(row[i]) for row in [list(header), *lines]) for i in range(len(header))]
+        lines[:0] = [list(header), ["-" * width for width in widths]]
+    if not lines:
+        return ""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    shown = []
+    for line in lines:
+        cells = [
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        shown.append("  ".join(cells).rstrip())
+    return "\n".join(shown)
+
+
+@contextmanager
+def progress(description: str, *, unit: str = "it") -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on stderr if that is a terminal; call the given function with (done, total).
+
+    Examples
+    --------
+    >>> with progress("matching") as step:
+    ...     step(1, 2)
+    """
+    from tqdm import tqdm
+
+    hidden = not sys.stderr.isatty()
+    with tqdm(desc=description, unit=unit, disable=hidden, file=sys.stderr, leave=False) as bar:
+
+        def step(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield step

@@ -1,0 +1,175 @@
+"""``edgecritic list``: what there is, with parameters and defaults."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from typing import Any
+
+__all__ = ["add_parser", "run", "KINDS", "entries"]
+
+KINDS = {
+    "strategies": (("edgecritic.matching", "strategies"),),
+    "measures": (("edgecritic.measures", "measures"), ("edgecritic.measures.base", "measures")),
+    "detectors": (("edgecritic.detectors", "detectors"), ("edgecritic.detectors.base", "detectors")),
+    "protocols": (("edgecritic.protocols.presets", "PRESETS"),),
+    "recipes": (("edgecritic.detectors.suppression", "RECIPES"),),
+    "datasets": (("edgecritic.datasets.layouts", "LAYOUTS"),),
+}
+"""Where the registry (or table) of each kind lives: the first place that exists is taken."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser."""
+    parser = subparsers.add_parser(
+        "list",
+        help="show strategies, measures, detectors, protocols, NMS recipes, data set layouts",
+        description="Show what there is, with parameters and their defaults. With a NAME show all about it.",
+    )
+    parser.add_argument("kind", choices=list(KINDS), help="what to list")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="show everything known of this one")
+    parser.add_argument("--family", metavar="F", help="only this family (of measures)")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the list or one entry."""
+    from edgecritic.cli._output import print_json
+
+    found = _of_family(entries(args.kind), args.family, args.kind)
+    if args.name is not None:
+        found = [_one(found, args.name, args.kind)]
+    if args.json:
+        print_json({args.kind: found})
+    elif args.name is not None:
+        print(_details(found[0]))
+    else:
+        print(_overview(found))
+    return 0
+
+
+def entries(kind: str) -> list[dict[str, Any]]:
+    """Return what is known of every thing of a kind: name, parameters, summary and metadata.
+
+    Examples
+    --------
+    >>> [entry["name"] for entry in entries("protocols")][:2]
+    ['bsds', 'pdollar']
+    """
+    from edgecritic.registry import Registry
+
+    source = _source(kind)
+    if isinstance(source, Registry):
+        return [_of_entry(entry) for entry in source]
+    return [_of_item(name, item) for name, item in source.items()]
+
+
+def _source(kind: str) -> Any:
+    import importlib
+
+    from edgecritic.errors import EdgeCriticError
+
+    for module, attribute in KINDS[kind]:
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+        except AttributeError:
+            continue
+    raise EdgeCriticError(f"this version has no {kind} yet")
+
+
+def _of_entry(entry: Any) -> dict[str, Any]:
+    import inspect
+
+    parameters = {
+        key: "required" if value is inspect.Parameter.empty else value
+        for key, value in entry.parameters.items()
+    }
+    first = {"name": entry.name, "parameters": parameters, "summary": entry.summary}
+    return {**first, **_fields(entry.info)}
+
+
+def _of_item(name: str, item: Any) -> dict[str, Any]:
+    """Describe an item of a plain table: a line of text, a recipe with its numbers, a protocol."""
+    if isinstance(item, str):
+        return {"name": name, "parameters": {}, "summary": item}
+    if hasattr(item, "source") and not hasattr(item, "title"):
+        return {"name": name, "parameters": item.as_dict(), "summary": item.source}
+    values = _fields(item)
+    return {"name": name, "parameters": {}, "summary": values.pop("title", ""), **values}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    import dataclasses
+
+    if not dataclasses.is_dataclass(value):
+        return {}
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _of_family(found: list[dict[str, Any]], family: str | None, kind: str) -> list[dict[str, Any]]:
+    from edgecritic.errors import UnknownNameError
+
+    if family is None:
+        return found
+    kept = [entry for entry in found if entry.get("family") == family]
+    if not kept:
+        known = sorted({str(entry["family"]) for entry in found if "family" in entry})
+        told = f"known: {', '.join(known)}" if known else f"{kind} have no families"
+        raise UnknownNameError(f"unknown family {family!r} ({told})")
+    return kept
+
+
+def _one(found: list[dict[str, Any]], name: str, kind: str) -> dict[str, Any]:
+    from edgecritic.errors import UnknownNameError
+
+    known = {entry["name"]: entry for entry in found}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, 1, 0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise UnknownNameError(f"none of the {kind} is called {name!r}{hint}")
+
+
+def _overview(found: list[dict[str, Any]]) -> str:
+    """Return one line per entry, under the name of its family if it has one."""
+    from edgecritic.cli._output import table
+
+    families = list(dict.fromkeys(entry.get("family") for entry in found))
+    blocks = []
+    for family in families:
+        group = [entry for entry in found if entry.get("family") == family]
+        rows = [[_call(entry), *_marks(entry), entry["summary"]] for entry in group]
+        title = f"{family}\n" if family else ""
+        blocks.append(title + table(rows))
+    return "\n\n".join(blocks)
+
+
+def _call(entry: dict[str, Any]) -> str:
+    from edgecritic.ids import Id
+
+    return str(Id(entry["name"], tuple(entry["parameters"].items())))
+
+
+def _marks(entry: dict[str, Any]) -> list[str]:
+    """Return the symbol and the direction of a measure."""
+    if "better" not in entry:
+        return []
+    return [str(entry.get("symbol", "")), "↓" if entry["better"] == "lower" else "↑"]
+
+
+def _details(entry: dict[str, Any]) -> str:
+    from edgecritic.cli._output import jsonable, table
+
+    rows = []
+    for key, value in entry.items():
+        if key == "parameters":
+            rows += [[f"  {name}", f"default {default}"] for name, default in value.items()]
+        elif value not in (None, ""):
+            plain = jsonable(value)
+            text = ", ".join(str(item) for item in plain) if isinstance(plain, list) else str(plain)
+            rows.append([key.replace("_", " "), text])
+    return table(rows)

@@ -1,0 +1,183 @@
+"""``edgecritic match``: compare one candidate map with one truth."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from edgecritic.inputs import BoolArray
+    from edgecritic.matching import Matching
+
+__all__ = ["add_parser", "run"]
+
+_FILES = "picture, .npy, .npz, .mat, .seg or NIfTI file"
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser."""
+    parser = subparsers.add_parser(
+        "match",
+        help="count hits, false alarms and misses of one map",
+        description="Find which edge pixels of a binary candidate correspond to which pixels of a truth.",
+        epilog="Example: edgecritic match canny.png truth.mat --tolerance 4 --overlay matched.png",
+    )
+    parser.add_argument("candidate", metavar="CANDIDATE", help=f"binary map: {_FILES}")
+    parser.add_argument("truth", metavar="TRUTH", help=f"binary map of the same size: {_FILES}")
+    rule = parser.add_argument_group("algorithm")
+    rule.add_argument(
+        "-s",
+        "--strategy",
+        default="exact",
+        metavar="ID",
+        help="such as exact or 'eps(window=7)'; see edgecritic list strategies (default: %(default)s)",
+    )
+    reach = rule.add_mutually_exclusive_group()
+    reach.add_argument(
+        "-t",
+        "--tolerance",
+        type=float,
+        metavar="PX",
+        help="largest distance of a match, in pixels or in the units of --spacing",
+    )
+    reach.add_argument(
+        "--relative-tolerance",
+        type=float,
+        metavar="F",
+        help="the same as a share of the diagonal (default: 0.0075)",
+    )
+    rule.add_argument(
+        "--spacing",
+        type=_spacing,
+        metavar="S[,S…]|file",
+        help="pixel size, one number or one per axis; 'file' takes the voxel size of a NIfTI truth",
+    )
+    files = parser.add_argument_group("input")
+    files.add_argument(
+        "--annotator", type=int, metavar="N", help="which map of a truth file with several (default: 1)"
+    )
+    files.add_argument(
+        "--candidate-annotator", type=int, metavar="N", help="the same for the candidate's file (default: 1)"
+    )
+    files.add_argument(
+        "--binarize", type=float, metavar="SHARE", help="accept grey maps and cut them at this share of white"
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--overlay",
+        type=Path,
+        metavar="FILE.png",
+        help="draw hits green, false alarms orange, misses blue",
+    )
+    output.add_argument("--image", metavar="FILE", help="a photo to show faintly below the overlay")
+    output.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Match, print the counts, draw the overlay."""
+    from edgecritic.errors import InputError
+    from edgecritic.matching import match
+
+    if args.overlay is not None and args.overlay.suffix.lower() != ".png":
+        raise InputError(f"--overlay must name a .png file, got {args.overlay}")
+    candidate, _ = _read(args.candidate, args.candidate_annotator, args.binarize, "--candidate-annotator")
+    truth, several = _read(args.truth, args.annotator, args.binarize, "--annotator")
+    spacing = _file_spacing(args.truth) if args.spacing == "file" else args.spacing
+    found = match(
+        candidate,
+        truth,
+        strategy=args.strategy,
+        tolerance=args.tolerance,
+        relative_tolerance=args.relative_tolerance,
+        spacing=spacing,
+    )
+    notes = [f"truth: {several}"] if several else []
+    if args.overlay is not None:
+        notes.append(_draw(found, args.overlay, args.image))
+    if args.json:
+        from edgecritic.cli._output import print_json
+
+        print_json(found.as_dict())
+    else:
+        print(render(found, "" if spacing is not None else " px"))
+        for note in notes:
+            print(note)
+    return 0
+
+
+def render(found: Matching, unit: str = " px") -> str:
+    """Return the result as a small table."""
+    from edgecritic.cli._output import number, table
+
+    if found.tolerance is None:
+        reach = "a window"
+    else:
+        share = found.tolerance / _diagonal(found) if unit else None
+        reach = f"{found.tolerance:.4g}{unit}" + (f" ({share:.4g} of the diagonal)" if share else "")
+    rows = [
+        ["strategy", found.strategy],
+        ["tolerance", reach],
+        ["hits", str(found.tp)],
+        ["false alarms", str(found.fp)],
+        ["misses", str(found.fn)],
+        ["precision", number(found.precision)],
+        ["recall", number(found.recall)],
+        ["F", number(found.f())],
+    ]
+    if found.mean_distance is not None:
+        rows.append(["mean distance", f"{found.mean_distance:.4f}{unit}"])
+    return table(rows)
+
+
+def _read(path: str, wanted: int | None, binarize: float | None, option: str) -> tuple[BoolArray, str]:
+    """Return the wanted map of a file and, if it holds several, a sentence that says so."""
+    from edgecritic.datasets.files import read_truths
+    from edgecritic.errors import InputError
+
+    maps = read_truths(path, binarize=binarize)
+    number = 1 if wanted is None else wanted
+    if not 1 <= number <= len(maps):
+        raise InputError(
+            f"{path}: holds {len(maps)} map(s); {option} must lie in 1…{len(maps)}, got {number}"
+        )
+    told = f"annotator {number} of {len(maps)} ({option} N chooses)" if len(maps) > 1 else ""
+    return maps[number - 1], told
+
+
+def _draw(found: Matching, path: Path, photo: str | None) -> str:
+    """Write the overlay; of a volume the plane with most edge pixels."""
+    from edgecritic.datasets.files import read_image
+    from edgecritic.datasets.write import write_image
+
+    picture = found.overlay(None if photo is None else read_image(photo))
+    plane = ""
+    if found.truth.ndim == 3:
+        index = int((found.truth | found.candidate).sum(axis=(1, 2)).argmax())
+        picture, plane = picture[index], f" (plane {index} of {found.truth.shape[0]})"
+    write_image(path, picture / 255.0)
+    return f"overlay: {path}{plane}"
+
+
+def _spacing(text: str) -> Any:
+    if text == "file":
+        return text
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected numbers such as 1 or 2,0.5,0.5, or 'file', got {text!r}"
+        ) from None
+
+
+def _file_spacing(path: str) -> tuple[float, ...]:
+    from edgecritic.datasets.files import read_volume
+
+    return read_volume(path).spacing
+
+
+def _diagonal(found: Matching) -> float:
+    from edgecritic.inputs import diagonal
+
+    return diagonal(found.truth.shape, (1.0,) * found.truth.ndim)

@@ -1,0 +1,41 @@
+"""``edgecritic warmup``: compile all kernels now, so that no later command has to."""
+
+from __future__ import annotations
+
+import argparse
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser."""
+    parser = subparsers.add_parser(
+        "warmup",
+        help="compile everything once and say how long it took",
+        description="Run every compiled part once on a tiny input. The machine code is kept on disk, so that "
+        "later commands start at once; useful after an installation and when building containers.",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compile and print the seconds of every part and of all."""
+    import time
+
+    from edgecritic.cli._output import number, print_json, progress, table
+
+    begin = time.perf_counter()
+    from edgecritic.run.warmup import warm_up
+
+    with progress("compiling", unit="part") as step:
+        parts = warm_up(progress=step)
+    total = time.perf_counter() - begin
+    if args.json:
+        timed = [{"name": part.name, "seconds": part.seconds, "skipped": part.skipped} for part in parts]
+        print_json({"parts": timed, "seconds": total})
+        return 0
+    rows = [[part.name, number(part.seconds, 2), part.skipped] for part in parts]
+    rows.append(["total, with loading", number(total, 2), ""])
+    print(table(rows, header=["part", "seconds", ""], right=[1]))
+    return 0

@@ -1,0 +1,152 @@
+"""Run every compiled part once on a tiny input, so that its machine code is on disk.
+
+To add a part, add a line to `parts`: a name and a function without arguments.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import MissingExtraError
+from edgecritic.inputs import BoolArray
+
+__all__ = ["WarmedPart", "parts", "warm_up", "tiny_pair"]
+
+
+@dataclass(frozen=True, slots=True)
+class WarmedPart:
+    """One part that was run: its name, the seconds it took, and why it was left out if it was."""
+
+    name: str
+    seconds: float
+    skipped: str = ""
+
+
+def warm_up(progress: Callable[[int, int], None] | None = None) -> list[WarmedPart]:
+    """Run every part once.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with (done, total) after every part.
+
+    Returns
+    -------
+    list of WarmedPart
+        A part whose optional dependency is missing is named as skipped.
+    """
+    todo = parts()
+    done = []
+    for name, call in todo:
+        begin = time.perf_counter()
+        skipped = ""
+        try:
+            call()
+        except MissingExtraError as error:
+            skipped = str(error)
+        done.append(WarmedPart(name, time.perf_counter() - begin, skipped))
+        if progress is not None:
+            progress(len(done), len(todo))
+    return done
+
+
+def parts() -> list[tuple[str, Callable[[], Any]]]:
+    """Return name and call of everything that is compiled.
+
+    Examples
+    --------
+    >>> "suppress" in dict(parts())
+    True
+    """
+    return [
+        *_strategies(),
+        ("exact matching under change", _change_exact_matching),
+        ("thin", _thin),
+        ("thin, threshold by threshold", _thin_sweep),
+        ("suppress", _suppress),
+        ("sweep of thresholds", _sweep),
+    ]
+
+
+def tiny_pair(ndim: int) -> tuple[BoolArray, BoolArray]:
+    """Return two small maps that share pixels, and have others near to and far from each other.
+
+    Examples
+    --------
+    >>> candidate, truth = tiny_pair(2)
+    >>> bool((candidate & truth).any()), bool((candidate != truth).any())
+    (True, True)
+    """
+    shape = (4, 12, 14)[3 - ndim :]
+    candidate, truth = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+    truth[..., 5, 1:11] = True
+    truth[..., 2:10, 6] = True
+    candidate[..., 6, 2:12] = True
+    candidate[..., 2:10, 7] = True
+    candidate[..., 7, 1:4] = True
+    candidate[..., 0, 0] = True
+    return candidate, truth
+
+
+def _strategies() -> list[tuple[str, Callable[[], Any]]]:
+    from edgecritic.matching import match, strategies
+
+    def call(name: str, ndim: int) -> Callable[[], Any]:
+        return lambda: match(*tiny_pair(ndim), strategy=name)
+
+    return [(f"match {name}, {ndim}-D", call(name, ndim)) for name in strategies.names() for ndim in (2, 3)]
+
+
+def _change_exact_matching() -> None:
+    from edgecritic.matching.dynamic import ExactState
+
+    candidate, truth = tiny_pair(2)
+    present = np.flatnonzero(candidate)
+    state = ExactState(truth, tolerance=2)
+    state.update(added=present)
+    state.update(removed=present[::2])
+
+
+def _thin() -> None:
+    from edgecritic.detectors.thinning import thin
+
+    candidate, truth = tiny_pair(2)
+    thin(candidate | truth)
+
+
+def _thin_sweep() -> None:
+    from edgecritic.detectors.thinning import ThinningSweep
+
+    candidate, truth = tiny_pair(2)
+    sweep = ThinningSweep((candidate.shape[0], candidate.shape[1]))
+    for added in (candidate, truth):
+        sweep.grow(np.flatnonzero(added))
+
+
+def _suppress() -> None:
+    from edgecritic.detectors.suppression import edge_orientation, suppress
+
+    strength = _tiny_strength()
+    suppress(strength, recipe="hed")
+    suppress(strength, recipe="hed", orientation=edge_orientation(strength))
+
+
+def _sweep() -> None:
+    from edgecritic.protocols.sweep import sweep
+
+    _, truth = tiny_pair(2)
+    for strength in (_tiny_strength(), _tiny_strength().astype(np.float32)):
+        sweep(strength, [truth, truth[::-1]])
+
+
+def _tiny_strength() -> NDArray[np.float64]:
+    """Return a strength map with thick ridges and several levels."""
+    candidate, truth = tiny_pair(2)
+    levels: NDArray[np.float64] = 0.4 * candidate + 0.3 * truth + 0.2 * np.roll(candidate, 1, axis=0)
+    return levels

@@ -1,0 +1,204 @@
+"""The result of a matching, and what all strategies have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from edgecritic.errors import InputError, UnknownNameError
+from edgecritic.ids import Id
+from edgecritic.matching import Matching, Pair, match, strategies
+from edgecritic.matching.base import FALSE_ALARM, HIT, MISS
+
+WHITE = (255, 255, 255)
+
+
+@pytest.fixture
+def small() -> Matching:
+    """Three hits, one of them moved by one pixel; two false alarms; one miss."""
+    candidate, truth = np.zeros((5, 8), bool), np.zeros((5, 8), bool)
+    truth[2, 0:3] = truth[4, 7] = True
+    candidate[2, 0:2] = candidate[1, 2] = candidate[0, 6:8] = True
+    return match(candidate, truth, tolerance=1)
+
+
+def test_counts_ratios_and_masks(small):
+    assert (small.tp, small.fp, small.fn) == (3, 2, 1)
+    assert small.precision == pytest.approx(3 / 5)
+    assert small.recall == pytest.approx(3 / 4)
+    assert small.matched_candidate.sum() == small.matched_truth.sum() == 3
+    assert not (small.matched_candidate & ~small.candidate).any()
+    assert not (small.matched_truth & ~small.truth).any()
+
+
+def test_pairs_and_distances(small):
+    assert small.pairs.tolist() == [[[1, 2], [2, 2]], [[2, 0], [2, 0]], [[2, 1], [2, 1]]]
+    assert small.distances.tolist() == [1, 0, 0]
+    assert small.mean_distance == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "expected"),
+    [(0.5, 2 * 0.6 * 0.75 / 1.35), (1, 0.6), (0, 0.75), (0.25, 1 / (0.25 / 0.6 + 0.75 / 0.75))],
+)
+def test_f_weighs_precision_by_alpha(small, alpha, expected):
+    assert small.f(alpha) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("alpha", [-0.1, 1.1, math.nan])
+def test_f_refuses_other_weights(small, alpha):
+    with pytest.raises(InputError, match="alpha must lie in"):
+        small.f(alpha)
+
+
+def test_overlay_has_one_colour_per_kind(small):
+    picture = small.overlay()
+    assert picture.shape == (5, 8, 3)
+    assert picture.dtype == np.uint8
+    assert tuple(picture[2, 0]) == HIT
+    assert tuple(picture[1, 2]) == tuple(picture[2, 2]) == HIT
+    assert tuple(picture[0, 6]) == FALSE_ALARM
+    assert tuple(picture[4, 7]) == MISS
+    assert tuple(picture[3, 3]) == WHITE
+
+
+def test_overlay_on_a_photo(small):
+    photo = np.linspace(0, 1, 40).reshape(5, 8)
+    picture = small.overlay(photo)
+    bright = small.overlay(np.round(photo * 255).astype(np.uint8))
+    assert tuple(picture[4, 7]) == MISS
+    assert picture[3, 3, 0] == picture[3, 3, 1] == picture[3, 3, 2]
+    assert picture[0, 0, 0] < picture[3, 7, 0]
+    assert np.abs(picture.astype(int) - bright).max() <= 1
+    with pytest.raises(InputError, match="background must have the maps' shape"):
+        small.overlay(photo.T)
+
+
+def test_overlay_of_a_volume():
+    volume = np.zeros((2, 3, 4), bool)
+    volume[1, 2, 3] = True
+    picture = match(volume, volume).overlay()
+    assert picture.shape == (2, 3, 4, 3)
+    assert tuple(picture[1, 2, 3]) == HIT
+
+
+def test_as_dict_is_ready_for_json(small):
+    found = json.loads(json.dumps(small.as_dict()))
+    counts = ["tp", "fp", "fn"]
+    assert list(found) == ["strategy", "tolerance", *counts, "precision", "recall", "f", "mean_distance"]
+    assert found["strategy"] == "exact"
+    assert found["tolerance"] == 1
+    assert found["f"] == pytest.approx(small.f())
+
+
+def test_text_is_one_line(small):
+    assert str(small) == ("exact within 1 px: 3 hits, 2 false alarms, 1 misses; P 0.6000  R 0.7500  F 0.6667")
+
+
+def test_a_result_is_frozen(small):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        small.tp = 7
+
+
+@pytest.mark.parametrize("name", strategies.names())
+@pytest.mark.parametrize("shape", [(6, 7), (3, 6, 7)], ids=["2-D", "3-D"])
+def test_equal_maps_agree(name, shape):
+    some = np.random.default_rng(5).random(shape) < 0.2
+    found = match(some, some, strategy=name)
+    assert (found.fp, found.fn) == (0, 0)
+    assert found.precision == found.recall == found.f() == 1
+    np.testing.assert_array_equal(found.matched_candidate, some)
+    np.testing.assert_array_equal(found.matched_truth, some)
+
+
+@pytest.mark.parametrize("name", strategies.names())
+@pytest.mark.parametrize("shape", [(6, 7), (3, 6, 7)], ids=["2-D", "3-D"])
+def test_empty_maps(name, shape):
+    empty, some = np.zeros(shape, bool), np.zeros(shape, bool)
+    some[..., 2, 1:5] = True
+    both = match(empty, empty, strategy=name)
+    assert (both.tp, both.fp, both.fn, both.precision, both.recall, both.f()) == (0, 0, 0, 1, 1, 1)
+    for found in (match(empty, some, strategy=name), match(some, empty, strategy=name)):
+        assert (found.tp, found.precision, found.recall, found.f()) == (0, 0, 0, 0)
+        assert found.mean_distance is None
+
+
+@pytest.mark.parametrize("name", strategies.names())
+def test_one_to_one_strategies_give_pairs_and_use_every_pixel_once(name):
+    rng = np.random.default_rng(8)
+    candidate, truth = rng.random((12, 14)) < 0.3, rng.random((12, 14)) < 0.3
+    found = match(candidate, truth, strategy=name, **({} if windowed(name) else {"tolerance": 2}))
+    assert (found.pairs is not None) == (found.distances is not None)
+    if not strategies.get(name).info.one_to_one:
+        assert found.mean_distance is None
+        return
+    first, second = found.pairs[:, 0], found.pairs[:, 1]
+    assert len(np.unique(first, axis=0)) == len(np.unique(second, axis=0)) == found.tp > 0
+    assert candidate[tuple(first.T)].all()
+    assert truth[tuple(second.T)].all()
+    np.testing.assert_allclose(found.distances, np.linalg.norm(first - second, axis=1))
+    assert found.tp + found.fp == candidate.sum()
+    assert found.tp + found.fn == truth.sum()
+
+
+@pytest.mark.parametrize("name", strategies.names())
+def test_a_plane_is_a_volume_of_one_plane(name):
+    rng = np.random.default_rng(9)
+    candidate, truth = rng.random((9, 11)) < 0.3, rng.random((9, 11)) < 0.3
+    options = {} if windowed(name) else {"tolerance": 2}
+    flat = match(candidate, truth, strategy=name, **options)
+    thick = match(candidate[None], truth[None], strategy=name, **options)
+    assert (flat.tp, flat.fp, flat.fn, flat.recall) == (thick.tp, thick.fp, thick.fn, thick.recall)
+
+
+def windowed(name: str) -> bool:
+    return strategies.get(name).info.reach == "window"
+
+
+def test_the_tolerance_may_be_part_of_the_id():
+    line = np.zeros((5, 9), bool)
+    line[2] = True
+    one = match(np.roll(line, 2, axis=0), line, strategy="exact(tolerance=2)")
+    assert (one.strategy, one.tolerance, one.tp) == ("exact", 2, 9)
+    share = match(np.roll(line, 2, axis=0), line, strategy=Id("exact", (("relative_tolerance", 0.1),)))
+    assert share.tolerance == pytest.approx(0.1 * math.hypot(5, 9))
+    with pytest.raises(InputError, match="tolerance is given twice"):
+        match(line, line, strategy="exact(tolerance=2)", tolerance=2)
+    with pytest.raises(InputError, match="not both"):
+        match(line, line, strategy="exact(tolerance=2)", relative_tolerance=0.1)
+
+
+def test_windows_take_no_tolerance():
+    line = np.eye(5, dtype=bool)
+    assert match(line, line, strategy="exact(window=5)").tolerance is None
+    assert match(line, line, strategy="eps(window=7)").strategy == "eps(window=7)"
+    for name in ("eps", "exact(window=5)"):
+        with pytest.raises(InputError, match="leave the tolerance out"):
+            match(line, line, strategy=name, tolerance=2)
+
+
+def test_unknown_strategies_and_parameters():
+    line = np.eye(5, dtype=bool)
+    with pytest.raises(UnknownNameError, match="did you mean 'exact'"):
+        match(line, line, strategy="exakt")
+    with pytest.raises(InputError, match="did you mean 'window'"):
+        match(line, line, strategy="eps(windw=5)")
+
+
+@pytest.mark.parametrize("spacing", [2.0, (2.0, 2.0)])
+def test_distances_are_in_units_of_spacing(spacing):
+    line = np.zeros((7, 9), bool)
+    line[3] = True
+    moved = np.roll(line, 1, axis=0)
+    assert match(moved, line, tolerance=1.9, spacing=spacing).tp == 0
+    found = match(moved, line, tolerance=2, spacing=spacing)
+    assert (found.tp, found.mean_distance) == (9, 2.0)
+
+
+def test_a_pair_knows_its_dimensions():
+    line = np.eye(5, dtype=bool)
+    assert Pair(line, line, (1.0, 1.0), 1.0).ndim == 2
