@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import runpy
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,3 +31,10 @@ def data() -> Path:
     if root is None:
         pytest.skip("real data not found; set EDGECRITIC_DATA")
     return root
+
+
+@pytest.fixture(scope="session")
+def make_results() -> Callable[..., dict[str, Any]]:
+    """Return the maker of realistic benchmark results in report_results.py beside this file."""
+    place = Path(__file__).with_name("report_results.py")
+    return runpy.run_path(str(place))["make_results"]
