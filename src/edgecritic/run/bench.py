@@ -70,6 +70,7 @@ def run_bench(
     fresh: bool = False,
     draws: int = 1000,
     human: bool = True,
+    curves: Sequence[dict[str, Any]] = (),
     progress: Progress | None = None,
 ) -> BenchRun:
     """Judge every image of every detector under one protocol.
@@ -97,6 +98,8 @@ def run_bench(
         Of the bootstrap; 0 leaves confidence intervals and tests out.
     human : bool
         Measure the human level where images have several annotators.
+    curves : sequence of dict
+        Published curves that are kept with the results and drawn beside them.
     progress : callable, optional
         Called with (done, total).
     """
@@ -144,7 +147,7 @@ def run_bench(
         "human": _human(judged.get(None, {})),
         "detectors": [_entry(name, details[name], judged[name], chosen, tuple(extras)) for name in details],
         "comparisons": _comparisons(details, draws),
-        "curves": [],
+        "curves": list(curves),
         "failures": _failure_rows(failures),
         "notes": _notes(sets, judged),
     }
