@@ -1,0 +1,372 @@
+"""The evidence that all measures of a pair share, computed lazily and once."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError, UndefinedMeasureWarning
+from edgecritic.ids import Id
+from edgecritic.inputs import BoolArray, Spacing, as_mask, as_pair, as_spacing, diagonal
+from edgecritic.matching import Matching, match
+
+__all__ = ["Confusion", "Comparison", "Distances", "OnDegenerate", "Target", "compare"]
+
+OnDegenerate = Literal["value", "nan", "raise"]
+FloatMap = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Counts of pixels under strict overlap, without any tolerance."""
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+
+    @property
+    def size(self) -> int:
+        """Number of pixels of the image."""
+        return self.tp + self.fp + self.fn + self.tn
+
+    def __add__(self, other: Confusion) -> Confusion:
+        return Confusion(
+            self.tp + other.tp, self.fp + other.fp, self.fn + other.fn, self.tn + other.tn
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Distances of the pixels of each map to the nearest pixel of the other, in raster order."""
+
+    to_truth: FloatMap
+    to_candidate: FloatMap
+
+
+class Target:
+    """One map, its border and the distances to it; shared by all comparisons with this map.
+
+    The distance to a map is, outside of it, the distance to its border: one transform serves the
+    measures of pixels and the measures of surfaces.
+    """
+
+    def __init__(self, mask: BoolArray, spacing: tuple[float, ...], empty_distance: float) -> None:
+        self.mask = mask
+        self.spacing = spacing
+        self.empty_distance = empty_distance
+
+    @cached_property
+    def count(self) -> int:
+        """Number of pixels that are set."""
+        return int(np.count_nonzero(self.mask))
+
+    @cached_property
+    def border(self) -> BoolArray:
+        """The set pixels with a face neighbour that is not set; outside of the image nothing is set."""
+        return border(self.mask)
+
+    @cached_property
+    def solid(self) -> bool:
+        """Whether some set pixels are not on the border."""
+        return bool(np.count_nonzero(self.border) != self.count)
+
+    @cached_property
+    def to_border(self) -> FloatMap:
+        """Distance of every pixel to the nearest border pixel."""
+        return self._transform(self.border)
+
+    @cached_property
+    def to_mask(self) -> FloatMap:
+        """Distance of every pixel to the nearest set pixel, 0 on the map itself."""
+        return np.where(self.mask, 0.0, self.to_border) if self.solid else self.to_border
+
+    def measured(self, window: tuple[slice, ...]) -> tuple[FloatMap, FloatMap]:
+        """Return the parts of `to_mask` and `to_border` in a window that holds the whole map."""
+        if "to_border" in self.__dict__ or self.count == 0:
+            return self.to_mask[window], self.to_border[window]
+        to_border = self._transform(self.border[window])
+        return (np.where(self.mask[window], 0.0, to_border) if self.solid else to_border), to_border
+
+    def _transform(self, mask: BoolArray) -> FloatMap:
+        if self.count == 0:
+            return np.full(mask.shape, self.empty_distance)
+        return _distance_transform(mask, self.spacing)
+
+
+class Comparison:
+    """A candidate, a truth, and everything that measures of the two have in common.
+
+    Nothing is computed before it is asked for, and nothing twice: all measures of a pair cost two
+    distance transforms. Make one with `compare`.
+
+    Attributes
+    ----------
+    candidate, truth : bool arrays of one shape
+    spacing : tuple of float
+        Pixel size along each axis.
+    empty_distance : float
+        What stands for the distance to a map without pixels.
+    on_degenerate : "value", "nan" or "raise"
+        What measures do where a map is empty.
+    """
+
+    def __init__(self, candidate: Target, truth: Target, *, on_degenerate: OnDegenerate = "value") -> None:
+        self._candidate = candidate
+        self._truth = truth
+        self.on_degenerate = on_degenerate
+        self._matchings: dict[str, Matching] = {}
+        self._sums: dict[tuple[str, float], tuple[float, float]] = {}
+        self.warned = False
+
+    @property
+    def candidate(self) -> BoolArray:
+        """The map that is judged."""
+        return self._candidate.mask
+
+    @property
+    def truth(self) -> BoolArray:
+        """The map it is judged by."""
+        return self._truth.mask
+
+    @property
+    def spacing(self) -> tuple[float, ...]:
+        """Pixel size along each axis."""
+        return self._truth.spacing
+
+    @property
+    def empty_distance(self) -> float:
+        """What stands for the distance to a map without pixels."""
+        return self._truth.empty_distance
+
+    @property
+    def n_candidate(self) -> int:
+        """Number of candidate pixels."""
+        return self._candidate.count
+
+    @property
+    def n_truth(self) -> int:
+        """Number of truth pixels."""
+        return self._truth.count
+
+    @property
+    def size(self) -> int:
+        """Number of pixels of the image."""
+        return int(self.truth.size)
+
+    @property
+    def empty_side(self) -> str | None:
+        """``"both"``, ``"candidate"``, ``"truth"``, or ``None`` if both maps have pixels."""
+        if self.n_candidate and self.n_truth:
+            return None
+        if self.n_candidate or self.n_truth:
+            return "truth" if self.n_candidate else "candidate"
+        return "both"
+
+    @property
+    def empty_text(self) -> str:
+        """The empty side in words."""
+        side = self.empty_side
+        return "both maps have no edge pixels" if side == "both" else f"the {side} has no edge pixels"
+
+    def warn_empty(self) -> None:
+        """Warn, once for this comparison, that values come from the table of empty cases."""
+        if not self.warned:
+            self.warned = True
+            text = f"{self.empty_text}: measures have the values of their table of empty cases"
+            warnings.warn(text, UndefinedMeasureWarning, stacklevel=4)
+
+    @cached_property
+    def confusion(self) -> Confusion:
+        """Counts of hits, false alarms, misses and true negatives under strict overlap."""
+        tp = int(np.count_nonzero(self.candidate & self.truth))
+        fp, fn = self.n_candidate - tp, self.n_truth - tp
+        return Confusion(tp, fp, fn, self.size - tp - fp - fn)
+
+    @property
+    def transforms(self) -> tuple[FloatMap, FloatMap]:
+        """Distance of every pixel of the image to the candidate and to the truth."""
+        return self._candidate.to_mask, self._truth.to_mask
+
+    @cached_property
+    def window(self) -> tuple[slice, ...]:
+        """The smallest box that holds all pixels of both maps."""
+        return bounding_box(self.candidate | self.truth)
+
+    @cached_property
+    def distances(self) -> Distances:
+        """Distances of the pixels of each map to the other map."""
+        first, second = self.candidate[self.window], self.truth[self.window]
+        return Distances(self._measured[1][0][first], self._measured[0][0][second])
+
+    @cached_property
+    def surface(self) -> Distances:
+        """Distances of the border pixels of each map to the border of the other."""
+        if not (self._candidate.solid or self._truth.solid):
+            return self.distances
+        first, second = self._candidate.border[self.window], self._truth.border[self.window]
+        return Distances(self._measured[1][1][first], self._measured[0][1][second])
+
+    @cached_property
+    def to_hits(self) -> FloatMap:
+        """Distances of the truth pixels to the nearest pixel that is in both maps; inf if there is none."""
+        hits = (self.candidate & self.truth)[self.window]
+        truth = self.truth[self.window]
+        if not hits.any():
+            return np.full(self.n_truth, math.inf)
+        return _distance_transform(hits, self.spacing)[truth]
+
+    def power_sums(self, k: float) -> tuple[float, float]:
+        """Return Σ d_G(p)ᵏ over the candidate and Σ d_D(p)ᵏ over the truth."""
+        key = ("power", float(k))
+        if key not in self._sums:
+            self._sums[key] = _power(self.distances.to_truth, k), _power(self.distances.to_candidate, k)
+        return self._sums[key]
+
+    def merit_sums(self, kappa: float) -> tuple[float, float]:
+        """Return Σ 1/(1 + κ·d_G²) over the candidate and Σ 1/(1 + κ·d_D²) over the truth."""
+        key = ("merit", float(kappa))
+        if key not in self._sums:
+            self._sums[key] = (
+                float((1 / (1 + kappa * self.distances.to_truth**2)).sum()),
+                float((1 / (1 + kappa * self.distances.to_candidate**2)).sum()),
+            )
+        return self._sums[key]
+
+    def matching(self, strategy: str | Id) -> Matching:
+        """Return the matching of the two maps by a strategy such as ``eps(window=5)``."""
+        key = str(strategy)
+        if key not in self._matchings:
+            self._matchings[key] = match(self.candidate, self.truth, strategy=strategy, spacing=self.spacing)
+        return self._matchings[key]
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.n_candidate} candidate and {self.n_truth} truth pixels of {self.size})"
+
+    @cached_property
+    def _measured(self) -> tuple[tuple[FloatMap, FloatMap], tuple[FloatMap, FloatMap]]:
+        return self._candidate.measured(self.window), self._truth.measured(self.window)
+
+
+def compare(
+    candidate: Any,
+    truth: Any,
+    *,
+    spacing: Spacing = None,
+    empty_distance: float | None = None,
+    on_degenerate: OnDegenerate = "value",
+) -> Comparison:
+    """Put a candidate and a truth side by side: the evidence of all measures, computed lazily.
+
+    Parameters
+    ----------
+    candidate, truth : array_like, 2-D or 3-D
+        Binary maps of one shape: booleans, 0/1 or 0/255.
+    spacing : float or one per axis, optional
+        Pixel sizes; distances are in their unit.
+    empty_distance : float, optional
+        What stands for the distance to a map without pixels; the image diagonal if not given.
+    on_degenerate : "value", "nan" or "raise"
+        What a measure returns where a map is empty: the value of its table (with one warning), NaN,
+        or an error.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.zeros((10, 12), bool)
+    >>> truth[4, 2:10] = True
+    >>> found = compare(np.roll(truth, 1, axis=0), truth)
+    >>> found.confusion
+    Confusion(tp=0, fp=8, fn=8, tn=104)
+    >>> float(found.distances.to_truth.max())
+    1.0
+    """
+    first, second = as_pair(candidate, truth)
+    sizes = as_spacing(spacing, first.ndim)
+    far = as_empty_distance(empty_distance, first.shape, sizes)
+    check_policy(on_degenerate)
+    return Comparison(Target(first, sizes, far), Target(second, sizes, far), on_degenerate=on_degenerate)
+
+
+def as_target(mask: Any, name: str, spacing: Spacing, empty_distance: float | None) -> Target:
+    """Check one map and make the evidence of it that several comparisons share."""
+    array = as_mask(mask, name)
+    sizes = as_spacing(spacing, array.ndim)
+    return Target(array, sizes, as_empty_distance(empty_distance, array.shape, sizes))
+
+
+def as_empty_distance(value: float | None, shape: Sequence[int], spacing: Sequence[float]) -> float:
+    """Return the distance to an empty map: the diagonal, or a checked number of the caller."""
+    if value is None:
+        return diagonal(shape, spacing)
+    if not (isinstance(value, int | float) and value >= 0):
+        raise InputError(f"empty_distance must be a number ≥ 0 or inf, got {value!r}")
+    return float(value)
+
+
+def check_policy(on_degenerate: str) -> None:
+    """Refuse an unknown word for what to do with empty maps."""
+    if on_degenerate not in get_args(OnDegenerate):
+        raise InputError(f'on_degenerate must be "value", "nan" or "raise", got {on_degenerate!r}')
+
+
+def border(mask: BoolArray) -> BoolArray:
+    """Return the set pixels that have a face neighbour which is not set (or lies outside)."""
+    inner = mask.copy()
+    one_plane = mask.shape.index(1) if mask.ndim == 3 and 1 in mask.shape else None
+    for axis in range(mask.ndim):
+        if axis == one_plane:
+            continue
+        before, after = np.moveaxis(inner, axis, 0), np.moveaxis(mask, axis, 0)
+        before[1:] &= after[:-1]
+        before[:-1] &= after[1:]
+        before[0] = False
+        before[-1] = False
+    return mask & ~inner
+
+
+def bounding_box(mask: BoolArray) -> tuple[slice, ...]:
+    """Return the smallest box that holds all set pixels (the whole image if there are none)."""
+    box = []
+    for axis in range(mask.ndim):
+        others = tuple(other for other in range(mask.ndim) if other != axis)
+        where = np.flatnonzero(mask.any(axis=others))
+        if where.size == 0:
+            return tuple(slice(0, n) for n in mask.shape)
+        box.append(slice(int(where[0]), int(where[-1]) + 1))
+    return tuple(box)
+
+
+def _power(distances: FloatMap, k: float) -> float:
+    if k == 1:
+        return float(distances.sum())
+    if k == 2:
+        return float(np.dot(distances, distances))
+    return float((distances**k).sum())
+
+
+@lru_cache(maxsize=1)
+def _kernel() -> Any:
+    try:
+        from edgecritic.matching.transform import distance_transform
+    except ImportError:
+        from scipy.ndimage import distance_transform_edt
+
+        return lambda mask, spacing: distance_transform_edt(~mask, sampling=spacing)
+    return distance_transform
+
+
+def _distance_transform(mask: BoolArray, spacing: tuple[float, ...]) -> FloatMap:
+    transform: FloatMap = _kernel()(np.ascontiguousarray(mask), spacing)
+    return transform
