@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from edgecritic.measures.base import FAR, Empty, MeasureInfo, Special, describe, measure, measures
 from edgecritic.measures.evidence import Comparison, Confusion, compare
+from edgecritic.measures.scoring import Scores, assess, score
+from edgecritic.measures.sweeping import Sweep, sweep
 
 __all__ = [
     "FAR",
@@ -11,9 +13,14 @@ __all__ = [
     "Confusion",
     "Empty",
     "MeasureInfo",
+    "Scores",
     "Special",
+    "Sweep",
+    "assess",
     "compare",
     "describe",
     "measure",
     "measures",
+    "score",
+    "sweep",
 ]

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from edgecritic.errors import InputError
-from edgecritic.measures.evidence import Comparison, compare
+from edgecritic.inputs import as_mask
+from edgecritic.measures.evidence import Comparison, Single, compare
 from edgecritic.registry import Entry, Registry
 
 __all__ = ["Empty", "Special", "FAR", "MeasureInfo", "Needs", "Sees", "measure", "measures", "describe"]
@@ -75,8 +76,8 @@ class MeasureInfo:
         Whether candidate and truth may be exchanged.
     sees : "false alarms", "misses", "both" or "neither"
         Which errors can change the value.
-    empty : Empty
-        The values where a map has no edge pixels.
+    empty : Empty or None
+        The values where a map has no edge pixels; ``None`` where that cannot be.
     needs : str
         The evidence it is computed from.
     default : bool
@@ -92,7 +93,7 @@ class MeasureInfo:
     range: tuple[float, float]
     symmetric: bool
     sees: Sees
-    empty: Empty
+    empty: Empty | None
     needs: Needs
     default: bool = True
     units: str = ""
@@ -116,7 +117,7 @@ def measure(
     range: tuple[float, float],  # noqa: A002  (the word of the table)
     symmetric: bool,
     sees: Sees,
-    empty: Empty,
+    empty: Empty | None,
     needs: Needs,
     default: bool = True,
     units: str = "",
@@ -151,8 +152,10 @@ def measure(
 
 def guard(name: str, info: MeasureInfo, function: Function) -> Function:
     """Wrap a measure so that empty maps get the values of its table."""
-    if info.needs in ("segmentation", "candidate"):
+    if info.needs == "segmentation":
         return function
+    if info.needs == "candidate":
+        return _guard_single(name, info, function)
 
     @functools.wraps(function)
     def wrapped(candidate: Any, truth: Any = None, /, **parameters: Any) -> float:
@@ -170,8 +173,20 @@ def guard(name: str, info: MeasureInfo, function: Function) -> Function:
     return wrapped  # type: ignore[return-value]
 
 
+def _guard_single(name: str, info: MeasureInfo, function: Function) -> Function:
+    @functools.wraps(function)
+    def wrapped(candidate: Any, /, **parameters: Any) -> float:
+        single = candidate if isinstance(candidate, Single) else Single(as_mask(candidate, "candidate"))
+        value = None
+        if single.count == 0:
+            value = _table_value(name, info.empty, single, parameters)
+        return float(function(single, **parameters)) if value is None else value
+
+    return wrapped  # type: ignore[return-value]
+
+
 def _table_value(
-    name: str, empty: Empty, comparison: Comparison, parameters: Mapping[str, Any]
+    name: str, empty: Empty | None, comparison: Comparison | Single, parameters: Mapping[str, Any]
 ) -> float | None:
     entry = getattr(empty, str(comparison.empty_side))
     if comparison.on_degenerate == "raise":
@@ -184,7 +199,9 @@ def _table_value(
     comparison.warn_empty()
     if not isinstance(entry, Special):
         return float(entry)
-    return None if entry.value is None else entry.value(comparison, parameters)
+    if entry.value is None or isinstance(comparison, Single):
+        return None
+    return entry.value(comparison, parameters)
 
 
 def describe(entry: Entry[MeasureInfo]) -> dict[str, Any]:
@@ -208,7 +225,7 @@ def describe(entry: Entry[MeasureInfo]) -> dict[str, Any]:
         "range": list(info.range),
         "symmetric": info.symmetric,
         "sees": info.sees,
-        "empty": {side: _show(getattr(info.empty, side)) for side in sides},
+        "empty": info.empty and {side: _show(getattr(info.empty, side)) for side in sides},
         "needs": info.needs,
         "default": info.default,
         "units": info.units,

@@ -90,7 +90,7 @@ def hausdorff(comparison: Comparison, /, *, percent: float = 0, mode: str = "ran
     "dk",
     symbol="Dᵏ",
     family=FAMILY,
-    reference="Peli & Malah 1982, CGIP 20(1); Lopez-Molina, De Baets & Bustince 2013, Pattern Recognition 46(4)",
+    reference="Peli & Malah 1982, CGIP 20(1); Lopez-Molina et al. 2013, Pattern Recognition 46(4)",
     better="lower",
     range=(0, math.inf),
     symmetric=False,
@@ -166,7 +166,7 @@ def theta(comparison: Comparison, /, *, k: float = 1, delta: float = 1) -> float
     """
     _check_power(k)
     check_positive("delta", delta)
-    return _ratio(comparison.power_sums(k)[0], comparison.confusion.fp) / delta**k
+    return _ratio(comparison.power_sums(k)[0], comparison.confusion.fp) / float(delta**k)
 
 
 @measure(
@@ -191,7 +191,7 @@ def omega(comparison: Comparison, /, *, k: float = 1, delta: float = 1) -> float
     """
     _check_power(k)
     check_positive("delta", delta)
-    return _ratio(comparison.power_sums(k)[1], comparison.confusion.fn) / delta**k
+    return _ratio(comparison.power_sums(k)[1], comparison.confusion.fn) / float(delta**k)
 
 
 @measure(
@@ -207,7 +207,9 @@ def omega(comparison: Comparison, /, *, k: float = 1, delta: float = 1) -> float
     needs="transforms",
     units="distance",
 )
-def baddeley(comparison: Comparison, /, *, k: float = 2, w: str = "identity", c: float | None = None) -> float:
+def baddeley(
+    comparison: Comparison, /, *, k: float = 2, w: str = "identity", c: float | None = None
+) -> float:
     """Return Δᵏ = ((1/|I|)·Σ_image |w(d_G) − w(d_D)|ᵏ)^(1/k), a metric over the whole image.
 
     w is concave: ``"identity"``, or ``"log"`` for ln(1 + t); `c` cuts it off, w(min(t, c)). With

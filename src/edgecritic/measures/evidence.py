@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,11 @@ from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_pair, as_spacing, diagonal
 from edgecritic.matching import Matching, match
 
-__all__ = ["Confusion", "Comparison", "Distances", "OnDegenerate", "Target", "compare"]
+__all__ = ["Confusion", "Comparison", "Distances", "OnDegenerate", "Single", "Target", "compare"]
 
 OnDegenerate = Literal["value", "nan", "raise"]
 FloatMap = NDArray[np.float64]
+Evidence = TypeVar("Evidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,7 @@ class Confusion:
         return self.tp + self.fp + self.fn + self.tn
 
     def __add__(self, other: Confusion) -> Confusion:
-        return Confusion(
-            self.tp + other.tp, self.fp + other.fp, self.fn + other.fn, self.tn + other.tn
-        )
+        return Confusion(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn, self.tn + other.tn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +122,7 @@ class Comparison:
         self._truth = truth
         self.on_degenerate = on_degenerate
         self._matchings: dict[str, Matching] = {}
+        self._more: dict[str, Any] = {}
         self._sums: dict[tuple[str, float], tuple[float, float]] = {}
         self.warned = False
 
@@ -240,6 +240,13 @@ class Comparison:
             )
         return self._sums[key]
 
+    def cached(self, name: str, make: Callable[[Comparison], Evidence]) -> Evidence:
+        """Return further evidence that a family of measures makes for itself, made once."""
+        if name not in self._more:
+            self._more[name] = make(self)
+        found: Evidence = self._more[name]
+        return found
+
     def matching(self, strategy: str | Id) -> Matching:
         """Return the matching of the two maps by a strategy such as ``eps(window=5)``."""
         key = str(strategy)
@@ -253,6 +260,55 @@ class Comparison:
     @cached_property
     def _measured(self) -> tuple[tuple[FloatMap, FloatMap], tuple[FloatMap, FloatMap]]:
         return self._candidate.measured(self.window), self._truth.measured(self.window)
+
+
+class Single:
+    """A candidate alone, as the measures without truth are given it.
+
+    Attributes
+    ----------
+    candidate : bool array
+    on_degenerate : "value", "nan" or "raise"
+        What measures do if it is empty.
+    """
+
+    empty_side = "candidate"
+    empty_text = "the candidate has no edge pixels"
+
+    def __init__(self, candidate: BoolArray, *, on_degenerate: OnDegenerate = "value") -> None:
+        self.candidate = candidate
+        self.on_degenerate = on_degenerate
+        self.count = int(np.count_nonzero(candidate))
+        self.warned = False
+        self._more: dict[str, Any] = {}
+
+    def warn_empty(self) -> None:
+        """Warn, once, that values come from the table of empty cases."""
+        if not self.warned:
+            self.warned = True
+            text = f"{self.empty_text}: measures have the values of their table of empty cases"
+            warnings.warn(text, UndefinedMeasureWarning, stacklevel=4)
+
+    def cached(self, name: str, make: Callable[[Single], Evidence]) -> Evidence:
+        """Return evidence that several measures share, made once."""
+        if name not in self._more:
+            self._more[name] = make(self)
+        found: Evidence = self._more[name]
+        return found
+
+    @property
+    def squeezed(self) -> BoolArray:
+        """The map, as a plane if it is a volume of one plane."""
+        shape = self.candidate.shape
+        if len(shape) == 3 and 1 in shape:
+            return np.squeeze(self.candidate, axis=shape.index(1))
+        return self.candidate
+
+    def plane(self, name: str) -> BoolArray:
+        """Return the map if it is a plane, or say that `name` is for planes only."""
+        if self.squeezed.ndim != 2:
+            raise InputError(f"{name} is defined in 2 dimensions only, got shape {self.candidate.shape}")
+        return np.ascontiguousarray(self.squeezed)
 
 
 def compare(
@@ -319,6 +375,12 @@ def check_policy(on_degenerate: str) -> None:
     """Refuse an unknown word for what to do with empty maps."""
     if on_degenerate not in get_args(OnDegenerate):
         raise InputError(f'on_degenerate must be "value", "nan" or "raise", got {on_degenerate!r}')
+
+
+def nearest_distances(of: BoolArray, to: BoolArray, spacing: tuple[float, ...]) -> FloatMap:
+    """Return the distance of every set pixel of one mask to the nearest set pixel of another."""
+    found: FloatMap = _distance_transform(to, spacing)[of]
+    return found
 
 
 def border(mask: BoolArray) -> BoolArray:

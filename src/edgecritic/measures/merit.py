@@ -218,13 +218,13 @@ def mfom(comparison: Comparison, /, *, kappa: float = KAPPA) -> float:
     empty=Empty(
         both=0.0,
         candidate=0.5,
-        truth=Special("half the share of the image that is candidate", lambda c, _: c.n_candidate / c.size / 2),
+        truth=Special(
+            "half the share of the image that is candidate", lambda c, _: c.n_candidate / c.size / 2
+        ),
     ),
     needs="distances",
 )
-def dp(
-    comparison: Comparison, /, *, kappa: float = KAPPA, target: str = "hits", no_tp: str = "far"
-) -> float:
+def dp(comparison: Comparison, /, *, kappa: float = KAPPA, target: str = "hits", no_tp: str = "far") -> float:
     """Return L / (2·|not truth|) + R / (2·|truth|), with L and R sums of 1 − 1/(1 + κ·d²).
 
     L runs over the candidate with the distance to the truth. R runs over the truth with the distance
