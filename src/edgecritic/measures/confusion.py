@@ -86,8 +86,8 @@ def phi(comparison: Comparison, /) -> float:
     family=FAMILY,
     reference="Yitzhaky & Peli 2003, IEEE TPAMI 25(8) (complemented)",
     better="lower",
-    range=(0, math.inf),
-    symmetric=False,
+    range=(0, 1),
+    symmetric=True,
     sees="both",
     empty=WORST_IS_1,
     needs="confusion",
@@ -95,8 +95,9 @@ def phi(comparison: Comparison, /) -> float:
 def chi2(comparison: Comparison, /) -> float:
     """Return χ²* = 1 − (TPR − Q)/(1 − Q) · (Q − FPR)/Q, with Q the share of candidate pixels.
 
-    Maps that are worse than chance exceed 1; nothing is clipped. A candidate that fills the image says
-    nothing and has the value 1, except against a truth that fills it too.
+    This is 1 − `mcc`², hence symmetric; it takes a map that is worse than chance for as good as its
+    complement. A candidate that fills the image says nothing and has the value 1, except against a truth
+    that fills it too.
 
     Examples
     --------

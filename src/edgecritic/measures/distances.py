@@ -224,13 +224,12 @@ def baddeley(
     check_choice("w", w, ("identity", "log"))
     if c is not None:
         check_positive("c", c)
-    first, second = (_concave(transform, w, c) for transform in comparison.transforms)
-    gaps = np.abs(first - second).ravel()
-    if math.isinf(k):
-        return float(gaps.max())
-    if k == 2:
-        return math.sqrt(float(np.dot(gaps, gaps)) / gaps.size)
-    return float(np.mean(gaps**k) ** (1 / k))
+    from edgecritic.kernels.reductions import gap_power
+
+    first, second = (transform.ravel() for transform in comparison.transforms)
+    cut = math.inf if c is None else float(c)
+    total = float(gap_power(first, second, float(k), cut, w == "log"))
+    return total if math.isinf(k) else float((total / comparison.size) ** (1 / k))
 
 
 @measure(
@@ -335,9 +334,3 @@ def _tail(distances: NDArray[np.float64], percent: float, mode: str) -> float:
         return float(np.partition(distances, kept)[kept:].mean())
     rank = max(kept - 1, 0)
     return float(np.partition(distances, rank)[rank])
-
-
-def _concave(transform: NDArray[np.float64], w: str, c: float | None) -> NDArray[np.float64]:
-    if c is not None:
-        transform = np.minimum(transform, c)
-    return np.log1p(transform) if w == "log" else transform

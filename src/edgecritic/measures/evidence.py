@@ -162,6 +162,11 @@ class Comparison:
         return int(self.truth.size)
 
     @property
+    def thin(self) -> bool:
+        """Whether all pixels of both maps are border pixels."""
+        return not (self._candidate.solid or self._truth.solid)
+
+    @property
     def empty_side(self) -> str | None:
         """``"both"``, ``"candidate"``, ``"truth"``, or ``None`` if both maps have pixels."""
         if self.n_candidate and self.n_truth:
@@ -209,7 +214,7 @@ class Comparison:
     @cached_property
     def surface(self) -> Distances:
         """Distances of the border pixels of each map to the border of the other."""
-        if not (self._candidate.solid or self._truth.solid):
+        if self.thin:
             return self.distances
         first, second = self._candidate.border[self.window], self._truth.border[self.window]
         return Distances(self._measured[1][1][first], self._measured[0][1][second])
@@ -414,7 +419,7 @@ def _power(distances: FloatMap, k: float) -> float:
     if k == 1:
         return float(distances.sum())
     if k == 2:
-        return float(np.dot(distances, distances))
+        return float((distances * distances).sum())
     return float((distances**k).sum())
 
 

@@ -45,7 +45,8 @@ def boundary_iou(comparison: Comparison, /, *, dilation: float = 0.02) -> float:
     check_share("dilation", dilation)
     shape = comparison.truth.shape
     steps = max(1, round(dilation * diagonal(shape, (1.0,) * len(shape))))
-    first, second = (_band(mask, steps) for mask in (comparison.candidate, comparison.truth))
+    candidate, truth = comparison.candidate, comparison.truth
+    first, second = (candidate, truth) if comparison.thin else (_band(candidate, steps), _band(truth, steps))
     return int(np.count_nonzero(first & second)) / int(np.count_nonzero(first | second))
 
 
@@ -106,7 +107,8 @@ def _skeleton(mask: BoolArray) -> BoolArray:
         from skimage.morphology import skeletonize
     except ImportError as error:
         raise MissingExtraError.of("cldice", "skeletons") from error
-    plane: Any = np.squeeze(mask) if mask.ndim == 3 and 1 in mask.shape else mask
+    one_plane = mask.ndim == 3 and 1 in mask.shape
+    plane = (np.squeeze(mask, axis=mask.shape.index(1)) if one_plane else mask).copy()
     make: Any = skeletonize
     skeleton: BoolArray = np.asarray(make(plane), dtype=np.bool_).reshape(mask.shape)
     return skeleton if skeleton.any() else mask

@@ -157,7 +157,7 @@ def score(
     >>> import numpy as np
     >>> truth = np.zeros((10, 12), bool)
     >>> truth[4, 2:10] = True
-    >>> found = score(np.roll(truth, 1, axis=0), truth, ["hausdorff", "fom"])
+    >>> found = score(np.roll(truth, 1, axis=0), truth, ["fom", "hausdorff"])
     >>> print(found)
     figures of merit
       fom       ↓ 0.1
@@ -227,8 +227,8 @@ def default_measures() -> list[str]:
 def choose(measures: Measures, default: Sequence[str]) -> list[BoundMeasure]:
     """Read ids of measures, without repeats."""
     if measures is None:
-        measures = default
-    elif isinstance(measures, str | Id):
+        return [Bound(registry.get(name), Id(name)) for name in default]
+    if isinstance(measures, str | Id):
         measures = [measures]
     bound = [registry.bind(text) for text in measures]
     if not bound:

@@ -44,7 +44,6 @@ class Convention:
     surface: str = "voxel"
     weights: str = "none"
     percentile: str = "directed"
-    average: str = "pooled"
     empty_distance: tuple[float, float] | None = None
     empty_share: tuple[float, float] = (0.0, 1.0)
     refuses_empty: bool = False
@@ -58,7 +57,7 @@ COMPAT = {
         empty_share=(0.0, math.nan),
     ),
     "monai": Convention(empty_distance=(math.nan, math.nan), empty_share=(math.nan, math.nan)),
-    "medpy": Convention(percentile="pooled", average="directed", refuses_empty=True),
+    "medpy": Convention(percentile="pooled", refuses_empty=True),
 }
 
 
@@ -148,17 +147,14 @@ def assd(
 ) -> float:
     """Return the mean of all distances between the two surfaces, both directions in one list.
 
-    MedPy's function of this name is the mean of the two directed means: `masd`.
+    The mean of the two directed means is `masd`.
 
     Examples
     --------
     >>> assd([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]])
     1.3333333
     """
-    choice = _convention(compat, Convention(surface, weights))
-    first, second = _elements(comparison, choice)
-    if choice.average == "directed":
-        return (first.mean() + second.mean()) / 2
+    first, second = _elements(comparison, _convention(compat, Convention(surface, weights)))
     return _Elements.joined(first, second).mean()
 
 

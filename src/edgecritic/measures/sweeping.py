@@ -46,7 +46,7 @@ class Sweep:
         return self.values[:, self.measures.index(measure)]
 
     def best(self) -> dict[str, tuple[float, float]]:
-        """Return for every measure the threshold at which it is best (the lowest such) and its value there."""
+        """Return for every measure the lowest threshold at which it is best, and its value there."""
         found = {}
         for name, way in zip(self.measures, self.better, strict=True):
             curve = self[name] if way == "lower" else -self[name]
@@ -87,7 +87,7 @@ def sweep(
     >>> import numpy as np
     >>> truth = np.eye(8, dtype=bool)
     >>> strength = 0.6 * truth + 0.2 * np.eye(8, k=3)
-    >>> sweep(strength, truth, ["fom", "jaccard"], thresholds=[0.1, 0.5, 0.9]).best()
+    >>> sweep(strength, truth, ["fom", "jaccard"], thresholds=[0.1, 0.5]).best()
     {'fom': (0.5, 0.0), 'jaccard': (0.5, 1.0)}
     """
     chosen = choose(measures, default_measures())
