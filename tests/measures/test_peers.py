@@ -98,6 +98,7 @@ def test_partial_hausdorff_is_the_rank_statistic(candidate, truth, spacing):
         assert measures.get("hausdorff").function(found, percent=percent) == pytest.approx(expected)
 
 
+@pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
 @pytest.mark.parametrize(("candidate", "truth", "spacing"), OBJECTS)
 def test_deepmind_surface_distance(candidate, truth, spacing):
     peer = pytest.importorskip("surface_distance")
@@ -153,6 +154,20 @@ def test_twins_of_the_voxel_conventions(candidate, truth, spacing):
         assert found[text] == pytest.approx(number, abs=1e-12)
 
 
+@pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (1.0, 2.0, 3.0)])
+def test_areas_are_those_of_marching_cubes(spacing):
+    from edgecritic.measures.subvoxel import element_sizes
+
+    peer = pytest.importorskip("skimage.measure")
+    sizes = element_sizes(spacing)
+    np.testing.assert_array_equal(sizes, sizes[::-1])
+    for code in range(1, 255):
+        if code.bit_count() <= 4:  # of more, the peer joins corners that we keep apart
+            cell = np.array([code >> (7 - bit) & 1 for bit in range(8)], dtype=float).reshape(2, 2, 2)
+            mesh = peer.marching_cubes(cell, 0.5, spacing=spacing, method="lorensen")
+            assert peer.mesh_surface_area(*mesh[:2]) == pytest.approx(sizes[code], abs=1e-5)
+
+
 def test_area_of_a_box():
     # A box of a×b×c voxels: flat faces are full size, edges and corners are cut off.
     from edgecritic.measures.subvoxel import corner_codes, element_sizes
@@ -163,7 +178,9 @@ def test_area_of_a_box():
     total = sizes[corner_codes(np.ones((a, b, c), dtype=bool))].sum()
     faces = 2 * ((b - 1) * 2 * (c - 1) * 3 + (a - 1) * 1 * (c - 1) * 3 + (a - 1) * 1 * (b - 1) * 2)
     edges = 4 * (
-        (a - 1) * 1 * math.hypot(2, 3) / 2 + (b - 1) * 2 * math.hypot(1, 3) / 2 + (c - 1) * 3 * math.hypot(1, 2) / 2
+        (a - 1) * 1 * math.hypot(2, 3) / 2
+        + (b - 1) * 2 * math.hypot(1, 3) / 2
+        + (c - 1) * 3 * math.hypot(1, 2) / 2
     )
     corner = np.linalg.norm(np.cross([-0.5, 1, 0], [-0.5, 0, 1.5])) / 2
     assert total == pytest.approx(faces + edges + 8 * corner, rel=1e-12)

@@ -70,7 +70,7 @@ def overlaps(segmentation: Any, truths: Any) -> list[Overlaps]:
     several = truths if isinstance(truths, Sequence) and _looks_like_maps(truths) else [truths]
     if len(several) == 0:
         raise InputError("truths holds no label map; give one or more")
-    first = np.unique(labels, return_inverse=True)
+    index, count = _numbered(labels)
     found = []
     for number, truth in enumerate(several):
         other = _as_labels(truth, f"truths[{number}]")
@@ -78,10 +78,9 @@ def overlaps(segmentation: Any, truths: Any) -> list[Overlaps]:
             raise InputError(
                 f"segmentation and truth must have the same shape, got {labels.shape} and {other.shape}"
             )
-        values, index = np.unique(other, return_inverse=True)
-        flat = first[1].ravel() * values.size + index.ravel()
-        counts = np.bincount(flat, minlength=first[0].size * values.size)
-        found.append(Overlaps(counts.reshape(first[0].size, values.size).astype(np.int64)))
+        other_index, other_count = _numbered(other)
+        counts = np.bincount(index * other_count + other_index, minlength=count * other_count)
+        found.append(Overlaps(counts.reshape(count, other_count).astype(np.int64)))
     return found
 
 
@@ -198,6 +197,18 @@ def _entropy(sizes: NDArray[np.int64]) -> float:
 
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
+
+
+def _numbered(labels: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], int]:
+    """Number the labels that occur from 0 on; return the number of every pixel, and how many there are."""
+    flat = labels.ravel()
+    low, high = int(flat.min()), int(flat.max())
+    if high - low > 4 * flat.size:
+        values, index = np.unique(flat, return_inverse=True)
+        return index.astype(np.int64), values.size
+    shifted = flat.astype(np.int64) - low
+    present = np.bincount(shifted) > 0
+    return (np.cumsum(present) - 1)[shifted], int(present.sum())
 
 
 def _looks_like_maps(truths: Sequence[Any]) -> bool:

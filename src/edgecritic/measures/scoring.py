@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ from edgecritic.measures.evidence import (
 )
 from edgecritic.registry import Bound
 
-__all__ = ["FAMILIES", "Scores", "assess", "choose", "evaluate", "score", "default_measures"]
+__all__ = ["FAMILIES", "Scores", "assess", "choose", "evaluate", "render", "score", "default_measures"]
 
 FAMILIES = (
     "confusion",
@@ -108,19 +108,8 @@ class Scores:
 
     def __str__(self) -> str:
         """Return a table by family; arrows show the direction of good."""
-        several = len(self.annotators) > 1
-        width = max((len(name) for name in self.measures), default=0)
-        lines = []
-        mean, best = self.mean, self.best
-        for family in dict.fromkeys(self.families):
-            head = "mean          best" if several else ""
-            lines.append(f"{family:<{width + 6}}{head}".rstrip())
-            for name, way, own in zip(self.measures, self.better, self.families, strict=True):
-                if own == family:
-                    arrow = "↓" if way == "lower" else "↑"
-                    line = f"  {name:<{width}} {arrow} {mean[name]:<12.6g}"
-                    lines.append((line + (f"  {best[name]:.6g}" if several else "")).rstrip())
-        return "\n".join(lines)
+        columns = {"mean": self.mean, "best": self.best} if len(self.annotators) > 1 else {"": self.mean}
+        return render(self.measures, self.better, self.families, columns)
 
     def _row(self, values: Iterable[float]) -> dict[str, float]:
         return {name: float(value) for name, value in zip(self.measures, values, strict=True)}
@@ -160,9 +149,9 @@ def score(
     >>> found = score(np.roll(truth, 1, axis=0), truth, ["fom", "hausdorff"])
     >>> print(found)
     figures of merit
-      fom       ↓ 0.1
+      fom              ↓ 0.1
     distances
-      hausdorff ↓ 1
+      hausdorff        ↓ 1
     """
     chosen = choose(measures, default_measures())
     check_policy(on_degenerate)
@@ -204,7 +193,7 @@ def assess(candidate: Any, measures: Measures = None, *, on_degenerate: OnDegene
     >>> import numpy as np
     >>> print(assess(np.eye(21, dtype=bool), "entropy"))
     without truth
-      entropy ↑ 0.72619
+      entropy       ↑ 0.72619
     """
     mask = as_mask(candidate, "candidate")
     check_policy(on_degenerate)
@@ -262,6 +251,25 @@ def as_maps(truths: Any) -> list[Any]:
     if isinstance(truths, Sequence) and all(np.ndim(truth) >= 2 for truth in truths):
         return list(truths)
     return [truths]
+
+
+def render(
+    measures: Sequence[str],
+    better: Sequence[str],
+    families: Sequence[str],
+    columns: Mapping[str, Mapping[str, float]],
+) -> str:
+    """Return values as a table by family, one line per measure; arrows show the direction of good."""
+    width = max(len(name) for name in [*measures, *families])
+    lines = []
+    for family in dict.fromkeys(families):
+        heads = "".join(f"{title:<14}" for title in columns)
+        lines.append(f"{family:<{width + 5}}{heads}".rstrip())
+        for name, way, own in zip(measures, better, families, strict=True):
+            if own == family:
+                cells = "".join(f"{column[name]:<14.6g}" for column in columns.values())
+                lines.append(f"  {name:<{width}} {'↓' if way == 'lower' else '↑'} {cells}".rstrip())
+    return "\n".join(lines)
 
 
 def _family_rank(family: str) -> int:
