@@ -47,7 +47,9 @@ def test_table_groups_by_family(files, capsys):
 
 
 def test_json_of_one_truth(files, capsys):
-    assert main(files / "maps/0.npy", files / "truths/0.npy", "-m", "fom", "-m", "baddeley(k=1)", "--json") == 0
+    assert (
+        main(files / "maps/0.npy", files / "truths/0.npy", "-m", "fom", "-m", "baddeley(k=1)", "--json") == 0
+    )
     expected = score(draw(0), draw(10), ["fom", "baddeley(k=1)"]).mean
     assert json.loads(capsys.readouterr().out) == {"scores": expected}
 

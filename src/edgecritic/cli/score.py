@@ -18,17 +18,23 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "score",
         help="compute measures of a binary edge map, or of a folder of them",
-        description="Compute measures of a candidate against one truth or several (each file may hold the maps "
-        "of several annotators), or with --alone the measures that need no truth. "
+        description="Compute measures of a candidate against one truth or several (each file may hold the "
+        "maps of several annotators), or with --alone the measures that need no truth. "
         "`edgecritic list measures` shows all of them.",
     )
     parser.add_argument("candidate", type=Path, help="binary edge map, or a folder of them")
     parser.add_argument("truths", type=Path, nargs="*", metavar="truth", help="truth files")
     parser.add_argument("--truth", type=Path, metavar="FOLDER", help="folder of truths, for a folder of maps")
     parser.add_argument("--alone", action="store_true", help="measures without truth")
-    parser.add_argument("-m", "--measure", action="append", metavar="ID", help="such as 'baddeley(k=1)'; repeatable")
-    parser.add_argument("--binarize", type=float, metavar="SHARE", help="accept grey maps, cut at SHARE of white")
-    parser.add_argument("--spacing", type=float, nargs="+", metavar="SIZE", help="pixel size, one or one per axis")
+    parser.add_argument(
+        "-m", "--measure", action="append", metavar="ID", help="such as 'baddeley(k=1)'; repeatable"
+    )
+    parser.add_argument(
+        "--binarize", type=float, metavar="SHARE", help="accept grey maps, cut at SHARE of white"
+    )
+    parser.add_argument(
+        "--spacing", type=float, nargs="+", metavar="SIZE", help="pixel size, one or one per axis"
+    )
     parser.add_argument(
         "--empty", choices=("value", "nan", "raise"), default="value", help="what measures do with empty maps"
     )

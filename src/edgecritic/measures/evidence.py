@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -16,6 +16,7 @@ from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_pair, as_spacing, diagonal
 from edgecritic.matching import Matching, match
+from edgecritic.measures.nearest import distance_map, nearest_distances
 
 __all__ = ["Confusion", "Comparison", "Distances", "OnDegenerate", "Single", "Target", "compare"]
 
@@ -87,17 +88,22 @@ class Target:
         """Distance of every pixel to the nearest set pixel, 0 on the map itself."""
         return np.where(self.mask, 0.0, self.to_border) if self.solid else self.to_border
 
-    def measured(self, window: tuple[slice, ...]) -> tuple[FloatMap, FloatMap]:
-        """Return the parts of `to_mask` and `to_border` in a window that holds the whole map."""
-        if "to_border" in self.__dict__ or self.count == 0:
-            return self.to_mask[window], self.to_border[window]
-        to_border = self._transform(self.border[window])
-        return (np.where(self.mask[window], 0.0, to_border) if self.solid else to_border), to_border
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the distances of all pixels of the image are known already."""
+        return "to_border" in self.__dict__
+
+    def distances_from(self, other: Target, window: tuple[slice, ...], *, border: bool) -> FloatMap:
+        """Return the distances of the (border) pixels of another map to the (border of) this one."""
+        of, to = (other.border, self.border) if border else (other.mask, self.mask)
+        if self.is_mapped or self.count == 0:
+            return (self.to_border if border else self.to_mask)[of]
+        return nearest_distances(of[window], to[window], self.spacing)
 
     def _transform(self, mask: BoolArray) -> FloatMap:
         if self.count == 0:
             return np.full(mask.shape, self.empty_distance)
-        return _distance_transform(mask, self.spacing)
+        return distance_map(mask, self.spacing)
 
 
 class Comparison:
@@ -208,25 +214,22 @@ class Comparison:
     @cached_property
     def distances(self) -> Distances:
         """Distances of the pixels of each map to the other map."""
-        first, second = self.candidate[self.window], self.truth[self.window]
-        return Distances(self._measured[1][0][first], self._measured[0][0][second])
+        return self._distances(border=False)
 
     @cached_property
     def surface(self) -> Distances:
         """Distances of the border pixels of each map to the border of the other."""
         if self.thin:
             return self.distances
-        first, second = self._candidate.border[self.window], self._truth.border[self.window]
-        return Distances(self._measured[1][1][first], self._measured[0][1][second])
+        return self._distances(border=True)
 
     @cached_property
     def to_hits(self) -> FloatMap:
         """Distances of the truth pixels to the nearest pixel that is in both maps; inf if there is none."""
         hits = (self.candidate & self.truth)[self.window]
-        truth = self.truth[self.window]
         if not hits.any():
             return np.full(self.n_truth, math.inf)
-        return _distance_transform(hits, self.spacing)[truth]
+        return nearest_distances(self.truth[self.window], hits, self.spacing)
 
     def power_sums(self, k: float) -> tuple[float, float]:
         """Return Σ d_G(p)ᵏ over the candidate and Σ d_D(p)ᵏ over the truth."""
@@ -262,9 +265,11 @@ class Comparison:
     def __repr__(self) -> str:
         return f"Comparison({self.n_candidate} candidate and {self.n_truth} truth pixels of {self.size})"
 
-    @cached_property
-    def _measured(self) -> tuple[tuple[FloatMap, FloatMap], tuple[FloatMap, FloatMap]]:
-        return self._candidate.measured(self.window), self._truth.measured(self.window)
+    def _distances(self, *, border: bool) -> Distances:
+        return Distances(
+            self._truth.distances_from(self._candidate, self.window, border=border),
+            self._candidate.distances_from(self._truth, self.window, border=border),
+        )
 
 
 class Single:
@@ -382,12 +387,6 @@ def check_policy(on_degenerate: str) -> None:
         raise InputError(f'on_degenerate must be "value", "nan" or "raise", got {on_degenerate!r}')
 
 
-def nearest_distances(of: BoolArray, to: BoolArray, spacing: tuple[float, ...]) -> FloatMap:
-    """Return the distance of every set pixel of one mask to the nearest set pixel of another."""
-    found: FloatMap = _distance_transform(to, spacing)[of]
-    return found
-
-
 def border(mask: BoolArray) -> BoolArray:
     """Return the set pixels that have a face neighbour which is not set (or lies outside)."""
     inner = mask.copy()
@@ -421,19 +420,3 @@ def _power(distances: FloatMap, k: float) -> float:
     if k == 2:
         return float((distances * distances).sum())
     return float((distances**k).sum())
-
-
-@lru_cache(maxsize=1)
-def _kernel() -> Any:
-    try:
-        from edgecritic.matching.transform import distance_transform
-    except ImportError:
-        from scipy.ndimage import distance_transform_edt
-
-        return lambda mask, spacing: distance_transform_edt(~mask, sampling=spacing)
-    return distance_transform
-
-
-def _distance_transform(mask: BoolArray, spacing: tuple[float, ...]) -> FloatMap:
-    transform: FloatMap = _kernel()(np.ascontiguousarray(mask), spacing)
-    return transform

@@ -231,7 +231,10 @@ def evaluate(chosen: Sequence[BoundMeasure], comparison: Comparison) -> list[flo
         _ = comparison.transforms  # whole-image transforms first: the lists are then cut out of them
     single = Single(comparison.candidate, on_degenerate=comparison.on_degenerate)
     alone = [bound.entry.info.needs == "candidate" for bound in chosen]
-    return [float(bound(single if own else comparison)) for bound, own in zip(chosen, alone, strict=True)]
+    single.warned = comparison.warned or not all(alone)  # one warning is enough
+    values = [float(bound(single if own else comparison)) for bound, own in zip(chosen, alone, strict=True)]
+    comparison.warned |= single.warned and single.count == 0
+    return values
 
 
 def pair_up(candidate: Target, truth: Target, on_degenerate: OnDegenerate) -> Comparison:

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.measures.base import Empty, Special, measure
 from edgecritic.measures.checks import check_between, check_choice
-from edgecritic.measures.evidence import Comparison, Distances, nearest_distances
+from edgecritic.measures.evidence import Comparison, Distances
+from edgecritic.measures.nearest import nearest_distances
 from edgecritic.measures.subvoxel import corner_codes, element_sizes
 
 __all__ = ["hd95", "assd", "masd", "nsd"]
