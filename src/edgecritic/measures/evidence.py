@@ -16,7 +16,7 @@ from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_pair, as_spacing, diagonal
 from edgecritic.matching import Matching, match
-from edgecritic.measures.nearest import distance_map, nearest_distances
+from edgecritic.measures.nearest import border, distance_map, nearest_distances
 
 __all__ = ["Confusion", "Comparison", "Distances", "OnDegenerate", "Single", "Target", "compare"]
 
@@ -385,21 +385,6 @@ def check_policy(on_degenerate: str) -> None:
     """Refuse an unknown word for what to do with empty maps."""
     if on_degenerate not in get_args(OnDegenerate):
         raise InputError(f'on_degenerate must be "value", "nan" or "raise", got {on_degenerate!r}')
-
-
-def border(mask: BoolArray) -> BoolArray:
-    """Return the set pixels that have a face neighbour which is not set (or lies outside)."""
-    inner = mask.copy()
-    one_plane = mask.shape.index(1) if mask.ndim == 3 and 1 in mask.shape else None
-    for axis in range(mask.ndim):
-        if axis == one_plane:
-            continue
-        before, after = np.moveaxis(inner, axis, 0), np.moveaxis(mask, axis, 0)
-        before[1:] &= after[:-1]
-        before[:-1] &= after[1:]
-        before[0] = False
-        before[-1] = False
-    return mask & ~inner
 
 
 def bounding_box(mask: BoolArray) -> tuple[slice, ...]:
