@@ -111,20 +111,23 @@ class Grid(NamedTuple):
 
     def flatten(self, raster: NDArray[np.int64]) -> NDArray[np.int64]:
         """Turn raster indices of the unpadded array into flat indices of the grid."""
-        flat = np.zeros(raster.shape, dtype=np.int64)
+        flat = raster + self._corner
         rest = raster
-        for axis in range(len(self.shape) - 1, -1, -1):
-            above = rest // self.shape[axis]
-            flat += (rest - above * self.shape[axis] + self.radii[axis]) * self.strides[axis]
-            rest = above
+        for axis in range(len(self.shape) - 1, 0, -1):
+            rest = rest // self.shape[axis]
+            flat += rest * (2 * self.radii[axis] * self.strides[axis])
         return flat
 
     def raster(self, flat: NDArray[np.int64]) -> NDArray[np.int64]:
         """Turn flat indices of the grid into raster indices of the unpadded array."""
-        raster = np.zeros(flat.shape, dtype=np.int64)
-        rest = flat
-        for axis, stride in enumerate(self.strides):
-            step = rest // stride
-            raster = raster * self.shape[axis] + (step - self.radii[axis])
-            rest = rest - step * stride
+        raster = flat - self._corner
+        rest = raster.copy()
+        for axis in range(len(self.shape) - 1, 0, -1):
+            rest //= self.padded[axis]
+            raster -= rest * (2 * self.radii[axis] * math.prod(self.shape[axis + 1 :]))
         return raster
+
+    @property
+    def _corner(self) -> int:
+        """Flat index of the first pixel."""
+        return sum(radius * stride for radius, stride in zip(self.radii, self.strides, strict=True))

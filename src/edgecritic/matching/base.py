@@ -23,6 +23,8 @@ FALSE_ALARM = (230, 159, 0)
 MISS = (86, 180, 233)
 """Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
 
+_PORTION = 1 << 14
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -139,10 +141,7 @@ class Matching:
         order = np.argsort(candidate_raster, kind="stable")
         first, second = candidate_raster[order], truth_raster[order]
         shape = pair.candidate.shape
-        pairs = np.stack(
-            [np.stack(np.unravel_index(flat, shape), axis=1) for flat in (first, second)], axis=1
-        )
-        steps = (pairs[:, 0] - pairs[:, 1]) * np.asarray(pair.spacing)
+        pairs, distances = _trace(first, second, shape, pair.spacing)
         return cls.from_counts(
             pair,
             tp=first.size,
@@ -151,7 +150,7 @@ class Matching:
             matched_candidate=_mask(first, shape),
             matched_truth=_mask(second, shape),
             pairs=pairs,
-            distances=np.sqrt((steps**2).sum(axis=1)),
+            distances=distances,
         )
 
     def f(self, alpha: float = 0.5) -> float:
@@ -316,6 +315,21 @@ def _split_tolerance(
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
+
+
+def _trace(
+    first: NDArray[np.int64], second: NDArray[np.int64], shape: tuple[int, ...], spacing: Sequence[float]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return coordinates and distances of the pairs, made in portions that stay in the cache."""
+    pairs = np.empty((first.size, 2, len(shape)), dtype=np.int64)
+    distances = np.zeros(first.size)
+    for begin in range(0, first.size, _PORTION):
+        part = slice(begin, begin + _PORTION)
+        places = zip(np.unravel_index(first[part], shape), np.unravel_index(second[part], shape), strict=True)
+        for axis, (one, other) in enumerate(places):
+            pairs[part, 0, axis], pairs[part, 1, axis] = one, other
+            distances[part] += ((one - other) * spacing[axis]) ** 2
+    return pairs, np.sqrt(distances, out=distances)
 
 
 def _mask(raster: NDArray[np.int64], shape: Sequence[int]) -> BoolArray:

@@ -1,0 +1,368 @@
+"""Protocols: frozen, named sets of choices; results carry theirs and are never mixed silently."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import itertools
+import json
+import math
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.detectors.suppression import get_recipe
+from edgecritic.errors import InputError, UnknownNameError
+from edgecritic.inputs import as_spacing, as_tolerance
+from edgecritic.protocols.curves import AP_RULES, ap_rule_name
+
+__all__ = ["Protocol", "PRESETS", "get_protocol"]
+
+DIGEST_VERSION = 1
+"""Raised when the meaning of a protocol field changes, so that stored results are not mistaken."""
+
+DUPLICATES = ("first", "last")
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """How maps become benchmark numbers.
+
+    Attributes
+    ----------
+    id : str
+        Its name; a protocol with any other value has another name.
+    title : str
+        One line for people.
+    relative_tolerance : float or None
+        Largest distance of a match as a share of the image diagonal.
+    tolerance : float or None
+        The same in pixels; exactly one of the two is given.
+    thresholds : int or tuple of float
+        Thresholds in ascending order; a number K stands for K equal steps,
+        linspace(1/(K+1), 1 − 1/(K+1), K).
+    threshold_floor : float
+        A pixel is on where strength ≥ max(threshold_floor, threshold).
+    zero_threshold : bool
+        Whether one more threshold, 0, is evaluated: every pixel on, not thinned.
+    thin : bool
+        Whether candidates are thinned after the threshold (truths never are).
+    nms : str
+        The recipe of non-maximum suppression before the threshold, or ``none``.
+    ap_rule : str
+        The rule of average precision that is printed: a name of
+        :data:`edgecritic.protocols.curves.AP_RULES`, or its letter.
+    duplicates : "first" or "last"
+        Which of several points with the same recall AP keeps, in ascending order of thresholds.
+    source : str
+        Whose numbers it reproduces.
+    notes : str
+        What to know before comparing.
+
+    Examples
+    --------
+    >>> strict = get_protocol("strict")
+    >>> round(strict.tolerance_for((321, 481)), 2)
+    1.73
+    >>> coarse = get_protocol("bsds").with_changes("coarse", thresholds=33)
+    >>> len(coarse.threshold_values()), coarse.relative_tolerance
+    (33, 0.0075)
+    """
+
+    id: str
+    title: str
+    relative_tolerance: float | None = None
+    tolerance: float | None = None
+    thresholds: int | tuple[float, ...] = 99
+    threshold_floor: float = 0.0
+    zero_threshold: bool = False
+    thin: bool = True
+    nms: str = "none"
+    ap_rule: str = "interpolated-101"
+    duplicates: str = "first"
+    source: str = ""
+    notes: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("id", "title", "source", "notes"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"{name} of a protocol must be text, got {getattr(self, name)!r}")
+        if not self.id.replace("-", "_").isidentifier():
+            raise InputError(f"id of a protocol must be a word such as bsds or my-lab, got {self.id!r}")
+        for name in ("zero_threshold", "thin"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be true or false, got {getattr(self, name)!r}")
+        self._check_tolerance()
+        object.__setattr__(self, "thresholds", _checked_thresholds(self.thresholds))
+        if not (_is_number(self.threshold_floor) and 0 <= self.threshold_floor <= 1):
+            raise InputError(f"threshold_floor must lie in [0, 1], got {self.threshold_floor!r}")
+        if not isinstance(self.nms, str):
+            raise InputError(f"nms must be the name of a recipe or 'none', got {self.nms!r}")
+        get_recipe(self.nms)
+        object.__setattr__(self, "ap_rule", ap_rule_name(self.ap_rule))
+        if self.duplicates not in DUPLICATES:
+            raise InputError(f"duplicates must be one of {', '.join(DUPLICATES)}, got {self.duplicates!r}")
+        if self.ap_rule == "interpolated-101+zero" and not self.zero_threshold:
+            raise InputError("the AP rule interpolated-101+zero needs zero_threshold = true")
+
+    def _check_tolerance(self) -> None:
+        if (self.tolerance is None) == (self.relative_tolerance is None):
+            raise InputError(
+                f"protocol {self.id!r} needs either relative_tolerance (share of the diagonal) or tolerance "
+                f"(pixels), got {self.relative_tolerance!r} and {self.tolerance!r}"
+            )
+        for name in ("tolerance", "relative_tolerance"):
+            value = getattr(self, name)
+            if value is not None and not (_is_number(value) and value >= 0):
+                raise InputError(f"{name} must be a finite number ≥ 0, got {value!r}")
+        if self.relative_tolerance is not None and self.relative_tolerance >= 1:
+            raise InputError(
+                f"relative_tolerance is a share of the diagonal below 1, got {self.relative_tolerance!r}; "
+                "give pixels as tolerance"
+            )
+
+    def threshold_values(self) -> NDArray[np.float64]:
+        """Return the thresholds in ascending order, without the extra threshold 0."""
+        if isinstance(self.thresholds, int):
+            step = 1 / (self.thresholds + 1)
+            return np.linspace(step, 1 - step, self.thresholds)
+        return np.asarray(self.thresholds, dtype=np.float64)
+
+    def tolerance_for(self, shape: Sequence[int], spacing: float | Sequence[float] | None = None) -> float:
+        """Return the tolerance in pixels (in units of `spacing`) for an image of the given shape."""
+        return as_tolerance(shape, as_spacing(spacing, len(shape)), self.tolerance, self.relative_tolerance)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything that decides numbers; id, title, source and notes do not count.
+
+        Thresholds and the NMS recipe enter with their values, so two ways of writing the same choice agree.
+        """
+        values = self.as_dict()
+        for name in ("id", "title", "source", "notes"):
+            del values[name]
+        values["thresholds"] = self.threshold_values().tolist()
+        values["nms"] = get_recipe(self.nms).as_dict()
+        for name in ("tolerance", "relative_tolerance", "threshold_floor"):
+            values[name] = None if values[name] is None else float(values[name])
+        text = json.dumps({"version": DIGEST_VERSION, **values}, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all fields, ready for JSON; ``Protocol(**…)`` takes them back."""
+        values = asdict(self)
+        if isinstance(self.thresholds, tuple):
+            values["thresholds"] = list(self.thresholds)
+        return values
+
+    def with_changes(self, name: str, /, **changes: Any) -> Protocol:
+        """Return a protocol with the id `name` that differs from this one in the given fields.
+
+        A new tolerance takes the place of a relative one, and the other way round.
+        """
+        for this, other in (("tolerance", "relative_tolerance"), ("relative_tolerance", "tolerance")):
+            if changes.get(this) is not None:
+                changes.setdefault(other, None)
+        for name in ("source", "notes"):
+            changes.setdefault(name, "")
+        changes.setdefault("title", f"{self.title}, changed")
+        return replace(self, id=name, **changes)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Protocol:
+        """Read a protocol from TOML: the fields, optionally ``base = "bsds"`` for what is not given.
+
+        Raises
+        ------
+        InputError
+            If the text is not TOML, a field is unknown or wrong, or the id is that of a preset.
+        """
+        try:
+            values = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f'a protocol must be TOML text, for instance base = "bsds": {error}') from error
+        known = [field.name for field in fields(cls)]
+        for key in values:
+            if key not in {*known, "base"}:
+                near = difflib.get_close_matches(key, [*known, "base"], 1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise InputError(
+                    f"a protocol has no field {key!r}{hint} (its fields: base, {', '.join(known)})"
+                )
+        name = values.pop("id", None)
+        if not isinstance(name, str):
+            raise InputError('a protocol of your own needs a name: add a line such as id = "my-lab"')
+        if name in PRESETS:
+            raise InputError(f"{name!r} is the name of a preset; give your protocol another id")
+        base = values.pop("base", None)
+        if base is not None:
+            return get_protocol(base).with_changes(name, **values)
+        values.setdefault("title", name)
+        return cls(id=name, **values)
+
+    def __str__(self) -> str:
+        if self.tolerance is None:
+            reach = f"{self.relative_tolerance:g} of the diagonal"
+        else:
+            reach = f"{self.tolerance:g} px"
+        rule = f"{self.ap_rule} (rule {AP_RULES[self.ap_rule]})"
+        values = self.threshold_values()
+        steps = f"{values.size} from {values[0]:g} to {values[-1]:g}"
+        lines = [
+            f"{self.id}: {self.title}",
+            f"  tolerance   {reach}",
+            f"  thresholds  {steps}{' and 0 (every pixel on, not thinned)' if self.zero_threshold else ''}",
+            f"  NMS         {self._nms_text()}",
+            f"  thinning    {'on' if self.thin else 'off'}",
+            f"  AP          {rule}, {self.duplicates} of equal recalls",
+        ]
+        if self.source:
+            lines.append(f"  source      {self.source}")
+        if self.notes:
+            lines.append(f"  notes       {self.notes}")
+        return "\n".join(lines)
+
+    def _nms_text(self) -> str:
+        numbers = str(get_recipe(self.nms))
+        return self.nms if numbers == self.nms else f"{self.nms} = {numbers}"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _checked_thresholds(thresholds: Any) -> int | tuple[float, ...]:
+    if isinstance(thresholds, int) and not isinstance(thresholds, bool):
+        if not 1 <= thresholds <= 100_000:
+            raise InputError(f"a number of thresholds must lie in 1 … 100000, got {thresholds}")
+        return thresholds
+    if isinstance(thresholds, str | bytes) or not isinstance(thresholds, Sequence | np.ndarray):
+        raise InputError(f"thresholds must be a number of steps or a list of numbers, got {thresholds!r}")
+    values = list(thresholds)
+    if not values or not all(
+        isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in values
+    ):
+        raise InputError(f"thresholds must be a list of at least one number, got {thresholds!r}")
+    numbers = tuple(float(value) for value in values)
+    if not all(0 <= value <= 1 for value in numbers):
+        raise InputError(f"thresholds must lie in [0, 1], got {min(numbers):g} to {max(numbers):g}")
+    if any(second <= first for first, second in itertools.pairwise(numbers)):
+        raise InputError("thresholds must be in ascending order without repeats")
+    return numbers
+
+
+_ALL = (
+    Protocol(
+        id="bsds",
+        title="BSDS500 boundary benchmark",
+        relative_tolerance=0.0075,
+        source="BSDS500 benchmark code of 2011",
+        notes="Maps are taken as they are; apply NMS first if they are thick.",
+    ),
+    Protocol(
+        id="pdollar",
+        title="Structured-edge toolbox evaluation",
+        relative_tolerance=0.0075,
+        threshold_floor=EPS,
+        source="evaluation code of Dollár and Zitnick, used by HED, RCF, PiDiNet and many others",
+        notes="Adds R50. Strength 0 is never on. Detectors apply their own NMS before it.",
+    ),
+    Protocol(
+        id="edter",
+        title="EDTER family evaluation on BSDS500",
+        relative_tolerance=0.0075,
+        threshold_floor=EPS,
+        zero_threshold=True,
+        nms="hed",
+        ap_rule="interpolated-101+zero",
+        source="EDTER; counts of UAED, MuGE and SAUGE have the same 100 rows",
+        notes="AP is higher by .01 to .04 than in other families; do not compare across.",
+    ),
+    Protocol(
+        id="pyedgeeval",
+        title="pyEdgeEval on BSDS500",
+        relative_tolerance=0.0075,
+        ap_rule="interpolated-100",
+        source="pyEdgeEval",
+        notes="Its NMS is optional (recipe pyedgeeval) and off; on SBD and Cityscapes it prints rule d.",
+    ),
+    Protocol(
+        id="nyud",
+        title="NYUDv2 boundaries",
+        relative_tolerance=0.011,
+        threshold_floor=EPS,
+        nms="rcf_nyud",
+        source="RCF on NYUDv2",
+        notes="EDTER's released script uses tolerance .0075 and recipe edter_nyud; CATS uses cats_nyud.",
+    ),
+    Protocol(
+        id="biped",
+        title="BIPED edges",
+        relative_tolerance=0.0075,
+        threshold_floor=EPS,
+        nms="dexined",
+        source="DexiNed",
+        notes="11 px on 1280×720. Published tolerances differ: others use .003 (see strict).",
+    ),
+    Protocol(
+        id="multicue",
+        title="Multicue (MDBD) boundaries and edges",
+        relative_tolerance=0.0075,
+        threshold_floor=EPS,
+        nms="rcf",
+        source="RCF on Multicue",
+        notes="11 px on 1280×720. Report the mean over three random 80/20 splits.",
+    ),
+    Protocol(
+        id="strict",
+        title="strict tolerance",
+        relative_tolerance=0.003,
+        threshold_floor=EPS,
+        nms="sdped",
+        source="SDPED",
+        notes="1.73 px on 481×321, 4.41 px on 1280×720.",
+    ),
+    Protocol(
+        id="ceval",
+        title="crispness-aware evaluation (C-Eval)",
+        relative_tolerance=0.0075,
+        threshold_floor=EPS,
+        thin=False,
+        source="CATS, DiffusionEdge",
+        notes="Neither NMS nor thinning: one-to-one matching punishes thick edges.",
+    ),
+)
+
+PRESETS = MappingProxyType({protocol.id: protocol for protocol in _ALL})
+"""The protocols that come with the package, by id."""
+
+
+def get_protocol(protocol: str | Protocol) -> Protocol:
+    """Return a preset by id; a protocol is returned as it is.
+
+    Raises
+    ------
+    UnknownNameError
+        If no preset has this id. Files are read by `edgecritic.run.protocol_file.load_protocol`.
+
+    Examples
+    --------
+    >>> get_protocol("nyud").relative_tolerance
+    0.011
+    """
+    if isinstance(protocol, Protocol):
+        return protocol
+    if not isinstance(protocol, str):
+        raise InputError(f"a protocol is named by text such as 'bsds', got {protocol!r}")
+    if protocol in PRESETS:
+        return PRESETS[protocol]
+    near = difflib.get_close_matches(protocol, PRESETS, 1, 0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise UnknownNameError(f"unknown protocol {protocol!r}{hint} (known: {', '.join(PRESETS)})")

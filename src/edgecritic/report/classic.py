@@ -1,0 +1,322 @@
+"""The text files of the classic boundary benchmarks, read and written.
+
+==========================  =============================================================
+``eval_bdry.txt``           T R P F (ODS), R P F (OIS), AP; ``<Name>_bdry.txt`` has no T
+``eval_bdry_thr.txt``       rows T R P F; ``<Name>_bdry_thr.txt`` has no T
+``eval_bdry_img.txt``       rows i T R P F, one per image, i from 1
+``<image>_ev1.txt``         rows T cntR sumR cntP sumP
+==========================  =============================================================
+
+Numbers have six significant digits and a width of ten (``%10g``), separated by a space.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import DataError, InputError
+from edgecritic.protocols.curves import f_measure
+from edgecritic.protocols.summary import BestPoint, CountTable, Summary
+
+__all__ = [
+    "ClassicSummary",
+    "ClassicCurve",
+    "read_summary",
+    "read_curve",
+    "read_image_scores",
+    "read_counts",
+    "write_summary",
+    "write_curve",
+    "write_image_scores",
+    "write_counts",
+    "write_all",
+]
+
+Array = NDArray[np.float64]
+FilePath = str | os.PathLike[str]
+
+MOST_AP = 1.01
+"""The classic AP sums 101 terms over 100."""
+
+ROUNDING = 0.002
+"""How far F may be from what R and P say: some programs write three digits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicSummary:
+    """What ``eval_bdry.txt`` holds; the threshold of `ods` is ``None`` in the 7-column form."""
+
+    ods: BestPoint
+    ois: BestPoint
+    ap: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, ready for JSON."""
+        return {"ods": self.ods.as_dict(), "ois": self.ois.as_dict(), "ap": self.ap}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClassicCurve:
+    """What ``eval_bdry_thr.txt`` holds, in the order of the file.
+
+    Some programs write every threshold in ascending order, others drop points of equal recall and write
+    the rest from the lowest threshold on. `thresholds` is ``None`` in the 3-column form.
+    """
+
+    thresholds: Array | None
+    recall: Array
+    precision: Array
+    f: Array
+
+    def __len__(self) -> int:
+        return len(self.recall)
+
+
+def read_summary(path: FilePath) -> ClassicSummary:
+    """Read ``eval_bdry.txt`` (8 numbers) or ``<Name>_bdry.txt`` (7 numbers, no threshold).
+
+    Raises
+    ------
+    DataError
+        If the file does not hold one such row; the message names file and line.
+    """
+    lines, table = _read(path, (7, 8))
+    if len(table) != 1:
+        raise DataError(
+            f"{_name(path)}, line {lines[1]}: expected one row of 7 or 8 numbers, got {len(table)} rows"
+        )
+    row = table[0]
+    threshold = float(row[0]) if row.size == 8 else None
+    r, p, f, ois_r, ois_p, ois_f, ap = (float(value) for value in row[-7:])
+    _check_points(path, lines, table[:, -7:-4])
+    _check_points(path, lines, table[:, -4:-1])
+    if not 0 <= ap <= MOST_AP:
+        raise DataError(f"{_name(path)}, line {lines[0]}: AP must lie in [0, {MOST_AP}], got {ap:g}")
+    return ClassicSummary(
+        ods=BestPoint(threshold=threshold, recall=r, precision=p, f=f),
+        ois=BestPoint(recall=ois_r, precision=ois_p, f=ois_f),
+        ap=ap,
+    )
+
+
+def read_curve(path: FilePath) -> ClassicCurve:
+    """Read ``eval_bdry_thr.txt`` (T R P F) or ``<Name>_bdry_thr.txt`` (R P F).
+
+    Raises
+    ------
+    DataError
+        If a row has another number of columns or impossible values; the message names file and line.
+    """
+    lines, table = _read(path, (3, 4))
+    _check_points(path, lines, table[:, -3:])
+    recall, precision, f = table[:, -3:].T
+    thresholds = table[:, 0].copy() if table.shape[1] == 4 else None
+    return ClassicCurve(thresholds=thresholds, recall=recall.copy(), precision=precision.copy(), f=f.copy())
+
+
+def read_image_scores(path: FilePath) -> tuple[BestPoint, ...]:
+    """Read ``eval_bdry_img.txt``: the best point of every image, in the order of its number.
+
+    Raises
+    ------
+    DataError
+        If the numbers are not 1 … n or a row is impossible; the message names file and line.
+    """
+    lines, table = _read(path, (5,))
+    _check_points(path, lines, table[:, -3:])
+    table_order = np.argsort(table[:, 0], kind="stable")
+    for place, row in enumerate(table_order):
+        if table[row, 0] != place + 1:
+            raise DataError(
+                f"{_name(path)}, line {lines[row]}: images must be numbered 1 to {len(table)}, each once, "
+                f"got {table[row, 0]:g}"
+            )
+    return tuple(
+        BestPoint(threshold=float(t), recall=float(r), precision=float(p), f=float(f))
+        for _, t, r, p, f in table[table_order]
+    )
+
+
+def read_counts(path: FilePath) -> NDArray[np.float64]:
+    """Read ``<image>_ev1.txt``: an array of rows (threshold, cntR, sumR, cntP, sumP), thresholds ascending.
+
+    Raises
+    ------
+    DataError
+        If a row is impossible (negative, cnt above sum, …) or a threshold repeats.
+    """
+    lines, table = _read(path, (5,))
+    counts = table[:, 1:]
+    wrong = (counts < 0).any(axis=1) | (counts[:, 0] > counts[:, 1]) | (counts[:, 2] > counts[:, 3])
+    if wrong.any():
+        raise DataError(
+            f"{_name(path)}, line {lines[int(wrong.argmax())]}: expected threshold cntR sumR cntP sumP with "
+            "0 ≤ cntR ≤ sumR and 0 ≤ cntP ≤ sumP"
+        )
+    order = np.argsort(table[:, 0], kind="stable")
+    ordered: Array = table[order]
+    repeated = np.flatnonzero(np.diff(ordered[:, 0]) == 0)
+    if repeated.size:
+        raise DataError(
+            f"{_name(path)}, line {lines[int(order[repeated[0] + 1])]}: the threshold "
+            f"{ordered[repeated[0], 0]:g} comes twice"
+        )
+    return ordered
+
+
+def write_summary(path: FilePath, summary: Summary | ClassicSummary, *, threshold: bool = True) -> None:
+    """Write ``eval_bdry.txt``, or without the threshold ``<Name>_bdry.txt``.
+
+    AP is the one of the summary's protocol; it must have a value.
+    """
+    if summary.ap is None:
+        raise InputError(
+            "AP has no value by the protocol's rule (no counts at threshold 0); nothing to write"
+        )
+    ods, ois = summary.ods, summary.ois
+    row = [ods.recall, ods.precision, ods.f, ois.recall, ois.precision, ois.f, summary.ap]
+    if threshold:
+        if ods.threshold is None:
+            raise InputError(
+                "the threshold of ODS is not known; write the 7-column form with threshold=False"
+            )
+        row.insert(0, ods.threshold)
+    _write(path, [row])
+
+
+def write_curve(path: FilePath, curve: Summary | ClassicCurve, *, threshold: bool = True) -> None:
+    """Write ``eval_bdry_thr.txt``, or without thresholds ``<Name>_bdry_thr.txt``."""
+    columns = [curve.recall, curve.precision, curve.f]
+    if threshold:
+        if curve.thresholds is None:
+            raise InputError("thresholds are not known; write the 3-column form with threshold=False")
+        columns.insert(0, curve.thresholds)
+    _write(path, np.stack(columns, axis=1).tolist())
+
+
+def write_image_scores(path: FilePath, scores: Summary | Sequence[BestPoint]) -> None:
+    """Write ``eval_bdry_img.txt`` in the order of the images."""
+    points = [image.best for image in scores.images] if isinstance(scores, Summary) else scores
+    rows = []
+    for number, point in enumerate(points, start=1):
+        if point.threshold is None:
+            raise InputError(f"the threshold of image {number} is not known; the file needs it")
+        rows.append([number, point.threshold, point.recall, point.precision, point.f])
+    _write(path, rows)
+
+
+def write_counts(path: FilePath, rows: Any) -> None:
+    """Write ``<image>_ev1.txt`` from rows (threshold, cntR, sumR, cntP, sumP).
+
+    Counts that six digits cannot hold are written in full.
+    """
+    table = np.asarray(rows, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] != 5:
+        raise InputError(f"rows must be (threshold, cntR, sumR, cntP, sumP), got shape {table.shape}")
+    _write(path, table.tolist(), exact_from=1)
+
+
+def write_all(folder: FilePath, summary: Summary, counts: CountTable | None = None) -> tuple[Path, ...]:
+    """Write the three summary files into a folder, and one ``<image>_ev1.txt`` per image of `counts`.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written. The folder is made if it does not exist.
+    """
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    names = ("eval_bdry.txt", "eval_bdry_thr.txt", "eval_bdry_img.txt")
+    files = [home / name for name in names]
+    write_summary(files[0], summary)
+    write_curve(files[1], summary)
+    write_image_scores(files[2], summary)
+    if counts is not None:
+        for name, rows in zip(counts.names, counts.counts, strict=True):
+            files.append(home / f"{name}_ev1.txt")
+            write_counts(files[-1], np.column_stack([counts.thresholds, rows]))
+    return tuple(files)
+
+
+def _read(path: FilePath, columns: tuple[int, ...]) -> tuple[list[int], Array]:
+    """Return the line numbers and the table of a file whose rows all have one of the given widths."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{_name(path)}: cannot be read as text: {error}") from error
+    lines: list[int] = []
+    rows: list[list[float]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if words:
+            lines.append(number)
+            rows.append(_numbers(path, number, words, columns))
+            if len(words) != len(rows[0]):
+                raise DataError(
+                    f"{_name(path)}, line {number}: expected {len(rows[0])} numbers as in the lines above, "
+                    f"got {len(words)}"
+                )
+    if not rows:
+        raise DataError(f"{_name(path)}: the file is empty")
+    return lines, np.asarray(rows, dtype=np.float64)
+
+
+def _numbers(path: FilePath, number: int, words: list[str], columns: tuple[int, ...]) -> list[float]:
+    if len(words) not in columns:
+        wanted = " or ".join(str(width) for width in columns)
+        raise DataError(f"{_name(path)}, line {number}: expected {wanted} numbers, got {len(words)}")
+    values = []
+    for word in words:
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise DataError(f"{_name(path)}, line {number}: expected a finite number, got {word!r}")
+        values.append(value)
+    return values
+
+
+def _check_points(path: FilePath, lines: list[int], points: Array) -> None:
+    """Refuse rows (R, P, F) that no curve can have: other files of the benchmark have as many columns."""
+    outside = np.any((points < 0) | (points > 1), axis=1)
+    wrong = outside | (np.abs(f_measure(points[:, 0], points[:, 1]) - points[:, 2]) > ROUNDING)
+    if wrong.any():
+        row = int(wrong.argmax())
+        shown = " ".join(f"{value:g}" for value in points[row])
+        what = "lie in [0, 1]" if outside[row] else "fulfil F = 2PR / (P + R)"
+        raise DataError(f"{_name(path)}, line {lines[row]}: R, P and F must {what}, got {shown}")
+
+
+def _write(path: FilePath, rows: Iterable[Sequence[float]], exact_from: int | None = None) -> None:
+    text = "".join(
+        " ".join(
+            _format(value, exact=exact_from is not None and column >= exact_from)
+            for column, value in enumerate(row)
+        )
+        + "\n"
+        for row in rows
+    )
+    try:
+        Path(path).write_text(text, encoding="ascii", newline="\n")
+    except OSError as error:
+        raise DataError(f"{_name(path)}: cannot be written: {error}") from error
+
+
+def _format(value: float, *, exact: bool) -> str:
+    text = f"{value:10g}"
+    if exact and float(text) != value:
+        return f"{int(value):10d}" if value == int(value) else f"{value!r:>10}"
+    return text
+
+
+def _name(path: FilePath) -> str:
+    return os.fspath(path)

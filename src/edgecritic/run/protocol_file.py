@@ -1,0 +1,45 @@
+"""Protocols in files: the only place that opens them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from edgecritic.errors import DataError, EdgeCriticError
+from edgecritic.protocols.presets import Protocol, get_protocol
+
+__all__ = ["load_protocol", "find_protocol"]
+
+
+def load_protocol(path: str | os.PathLike[str]) -> Protocol:
+    """Read a protocol from a TOML file.
+
+    The file holds the fields of :class:`~edgecritic.protocols.presets.Protocol`, and usually a base::
+
+        id = "my-lab"
+        base = "bsds"
+        relative_tolerance = 0.005
+        nms = "hed(radius=2)"
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or does not hold a protocol.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{os.fspath(path)}: cannot be read as a protocol file: {error}") from error
+    try:
+        return Protocol.from_toml(text)
+    except EdgeCriticError as error:
+        raise DataError(f"{os.fspath(path)}: {error}") from error
+
+
+def find_protocol(protocol: str | os.PathLike[str] | Protocol) -> Protocol:
+    """Return a protocol given itself, a preset's id, or the path of a file that ends with ``.toml``."""
+    if isinstance(protocol, Protocol):
+        return protocol
+    if isinstance(protocol, str) and not protocol.lower().endswith(".toml"):
+        return get_protocol(protocol)
+    return load_protocol(protocol)

@@ -1,0 +1,78 @@
+"""The oracle over granularities against plain loops."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from edgecritic.errors import InputError
+from edgecritic.protocols.granularity import granularity_oracle
+from edgecritic.protocols.summary import summarise
+
+
+def random_counts(seed, granularities=4, images=5, steps=6):
+    rng = np.random.default_rng(seed)
+    shape = (granularities, images, steps)
+    truth = np.broadcast_to(rng.integers(50, 90, (1, images, 1)), shape)
+    found = rng.integers(1, 100, shape)
+    hits = [rng.binomial(truth, rng.random(shape)), truth, rng.binomial(found, rng.random(shape)), found]
+    steps_up = np.broadcast_to(np.arange(1, steps + 1) / 10, shape)
+    return np.stack([steps_up, *hits], axis=-1).astype(float)
+
+
+def f_of(row):
+    r = row[1] / row[2]
+    p = row[3] / row[4]
+    return 2 * p * r / (p + r) if p + r else 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_best_choices_by_loops(seed):
+    counts = random_counts(seed)
+    granularities, images, steps, _ = counts.shape
+    per_threshold = [
+        [max((counts[g, i, k] for g in range(granularities)), key=f_of) for k in range(steps)]
+        for i in range(images)
+    ]
+    per_image = [
+        max((counts[g, i, k] for k in range(steps) for g in range(granularities)), key=f_of)
+        for i in range(images)
+    ]
+    found = granularity_oracle(counts)
+    assert found.ods == summarise(per_threshold).ods
+    total = np.sum(per_image, axis=0)
+    assert (found.ois.recall, found.ois.precision) == (total[1] / total[2], total[3] / total[4])
+    assert (found.granularities, found.images) == (granularities, images)
+
+
+def test_never_below_a_single_granularity():
+    counts = random_counts(7)
+    best = granularity_oracle(counts)
+    one = granularity_oracle(counts[:1])
+    assert one.ods == summarise(counts[0]).ods
+    assert one.ois == summarise(counts[0]).ois
+    assert best.ois.f >= one.ois.f
+
+
+def test_the_label_says_oracle():
+    found = granularity_oracle(random_counts(1))
+    assert "oracle" in str(found)
+    assert "oracle" in json.loads(json.dumps(found.as_dict()))["label"]
+
+
+def test_zero_threshold():
+    counts = random_counts(2, images=2)
+    zero = [(counts[0, i, 0, 2], counts[0, i, 0, 2], 60, 4000) for i in range(2)]
+    assert granularity_oracle(counts, protocol="edter", zero=zero).ods.f > 0
+
+
+def test_bad_input_is_refused():
+    counts = random_counts(1)
+    with pytest.raises(InputError, match="at least one granularity"):
+        granularity_oracle([])
+    with pytest.raises(InputError, match="same images"):
+        granularity_oracle([counts[0], counts[1][:3]])
+    with pytest.raises(InputError, match="same images"):
+        granularity_oracle([counts[0], counts[1][:, :3]])
