@@ -216,10 +216,11 @@ def test_boundary_iou_of_solid_squares():
     assert value("boundary_iou(dilation=0.09)", smaller, square) == pytest.approx(overlap / union)
 
 
-def test_cldice_by_definition():
-    morphology = pytest.importorskip("skimage.morphology")
-    candidate, truth, _ = OBJECTS[2]
-    first, second = (morphology.skeletonize(mask.copy()) for mask in (candidate, truth))
+@pytest.mark.parametrize(("case", "way"), [(0, "skeletonize"), (2, "thin")])
+def test_cldice_by_definition(case, way):
+    thin = getattr(pytest.importorskip("skimage.morphology"), way)
+    candidate, truth, _ = OBJECTS[case]
+    first, second = (thin(mask.copy()) for mask in (candidate, truth))
     precise = (first & truth).sum() / first.sum()
     sensitive = (second & candidate).sum() / second.sum()
     expected = 2 * precise * sensitive / (precise + sensitive)

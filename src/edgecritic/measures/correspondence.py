@@ -34,8 +34,8 @@ def pcm(comparison: Comparison, /, *, radius: float = 3, strategy: str | Id = "e
 
     Examples
     --------
-    >>> pcm([[1, 0, 1]], [[1, 0, 1]])
-    100.0
+    >>> pcm([[1, 0, 0, 1]], [[1, 0, 1, 0]], strategy="hungarian")
+    88.8888889
     """
     check_positive("radius", radius)
     parsed = Id.parse(strategy)

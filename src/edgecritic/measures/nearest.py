@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,9 @@ _FEW = 1 / 50
 
 def distance_map(mask: BoolArray, spacing: tuple[float, ...]) -> FloatMap:
     """Return the distance of every pixel to the nearest set pixel of a mask that has some."""
-    transform: FloatMap = _kernel()(np.ascontiguousarray(mask), spacing)
-    return transform
+    from edgecritic.matching.transform import distance_transform
+
+    return distance_transform(mask, spacing)
 
 
 def nearest_distances(of: BoolArray, to: BoolArray, spacing: tuple[float, ...]) -> FloatMap:
@@ -92,14 +93,3 @@ def _by_tree(points: NDArray[np.int64], to: NDArray[np.int64], spacing: tuple[fl
     tree = cKDTree(to * np.asarray(spacing), balanced_tree=False, compact_nodes=False)
     found: FloatMap = tree.query(points * np.asarray(spacing))[0]
     return found
-
-
-@lru_cache(maxsize=1)
-def _kernel() -> Any:
-    try:
-        from edgecritic.matching.transform import distance_transform
-    except ImportError:
-        from scipy.ndimage import distance_transform_edt
-
-        return lambda mask, spacing: distance_transform_edt(~mask, sampling=spacing)
-    return distance_transform

@@ -61,14 +61,14 @@ def boundary_iou(comparison: Comparison, /, *, dilation: float = 0.02) -> float:
     sees="both",
     empty=BEST_IS_1,
     needs="surface",
-    default=False,
 )
 def cldice(comparison: Comparison, /) -> float:
     """Return the centre-line Dice: the harmonic mean of two shares of skeletons.
 
     The share of the candidate's skeleton that lies in the truth, and of the truth's skeleton that lies in
-    the candidate. Skeletons are those of scikit-image, which must be installed; a skeleton that comes
-    out empty (an even thickness in 3-D) is replaced by the object.
+    the candidate. Skeletons are thinned maps (`edgecritic.detectors.thinning`); those of volumes are
+    scikit-image's, which must be installed. A skeleton that comes out empty (an even thickness in 3-D)
+    is replaced by the object.
 
     Examples
     --------
@@ -103,12 +103,22 @@ def _eroded(mask: BoolArray, steps: int, axis: int) -> BoolArray:
 
 
 def _skeleton(mask: BoolArray) -> BoolArray:
+    one_plane = mask.ndim == 3 and 1 in mask.shape
+    plane = np.squeeze(mask, axis=mask.shape.index(1)) if one_plane else mask
+    skeleton = (_thin_plane if plane.ndim == 2 else _thin_volume)(plane).reshape(mask.shape)
+    return skeleton if skeleton.any() else mask
+
+
+def _thin_plane(mask: BoolArray) -> BoolArray:
+    from edgecritic.detectors.thinning import thin
+
+    return thin(mask)
+
+
+def _thin_volume(mask: BoolArray) -> BoolArray:
     try:
         from skimage.morphology import skeletonize
     except ImportError as error:
-        raise MissingExtraError.of("cldice", "skeletons") from error
-    one_plane = mask.ndim == 3 and 1 in mask.shape
-    plane = (np.squeeze(mask, axis=mask.shape.index(1)) if one_plane else mask).copy()
+        raise MissingExtraError.of("cldice of a volume", "volumes") from error
     make: Any = skeletonize
-    skeleton: BoolArray = np.asarray(make(plane), dtype=np.bool_).reshape(mask.shape)
-    return skeleton if skeleton.any() else mask
+    return np.asarray(make(mask.copy()), dtype=np.bool_)
