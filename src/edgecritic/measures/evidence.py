@@ -62,6 +62,13 @@ class Target:
         self.mask = mask
         self.spacing = spacing
         self.empty_distance = empty_distance
+        self._more: dict[str, BoolArray] = {}
+
+    def cached(self, name: str, make: Callable[[Target], BoolArray]) -> BoolArray:
+        """Return a further map made of this one, made once."""
+        if name not in self._more:
+            self._more[name] = make(self)
+        return self._more[name]
 
     @cached_property
     def count(self) -> int:
@@ -121,11 +128,12 @@ class Comparison:
         What stands for the distance to a map without pixels.
     on_degenerate : "value", "nan" or "raise"
         What measures do where a map is empty.
+    targets : tuple of two Target
+        What belongs to the candidate alone and to the truth alone.
     """
 
     def __init__(self, candidate: Target, truth: Target, *, on_degenerate: OnDegenerate = "value") -> None:
-        self._candidate = candidate
-        self._truth = truth
+        self.targets = self._candidate, self._truth = candidate, truth
         self.on_degenerate = on_degenerate
         self._matchings: dict[str, Matching] = {}
         self._more: dict[str, Any] = {}

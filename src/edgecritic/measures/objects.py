@@ -10,7 +10,7 @@ from edgecritic.errors import MissingExtraError
 from edgecritic.inputs import BoolArray, diagonal
 from edgecritic.measures.base import Empty, measure
 from edgecritic.measures.checks import check_share
-from edgecritic.measures.evidence import Comparison
+from edgecritic.measures.evidence import Comparison, Target
 
 __all__ = ["boundary_iou", "cldice"]
 
@@ -45,8 +45,9 @@ def boundary_iou(comparison: Comparison, /, *, dilation: float = 0.02) -> float:
     check_share("dilation", dilation)
     shape = comparison.truth.shape
     steps = max(1, round(dilation * diagonal(shape, (1.0,) * len(shape))))
-    candidate, truth = comparison.candidate, comparison.truth
-    first, second = (candidate, truth) if comparison.thin else (_band(candidate, steps), _band(truth, steps))
+    first, second = (
+        target.cached(f"band {steps}", lambda own: _band(own, steps)) for target in comparison.targets
+    )
     return int(np.count_nonzero(first & second)) / int(np.count_nonzero(first | second))
 
 
@@ -76,16 +77,18 @@ def cldice(comparison: Comparison, /) -> float:
     0.8571429
     """
     candidate, truth = comparison.candidate, comparison.truth
-    first, second = _skeleton(candidate), _skeleton(truth)
+    first, second = (target.cached("skeleton", _skeleton) for target in comparison.targets)
     precise = int(np.count_nonzero(first & truth)) / int(np.count_nonzero(first))
     sensitive = int(np.count_nonzero(second & candidate)) / int(np.count_nonzero(second))
     total = precise + sensitive
     return 2 * precise * sensitive / total if total else 0.0
 
 
-def _band(mask: BoolArray, steps: int) -> BoolArray:
+def _band(target: Target, steps: int) -> BoolArray:
     """Return the set pixels within `steps` of an unset one, by chessboard distance."""
-    inner = mask
+    inner = mask = target.mask
+    if not target.solid:
+        return mask
     one_plane = mask.shape.index(1) if mask.ndim == 3 and 1 in mask.shape else None
     for axis in range(mask.ndim):
         if axis != one_plane:
@@ -95,14 +98,18 @@ def _band(mask: BoolArray, steps: int) -> BoolArray:
 
 def _eroded(mask: BoolArray, steps: int, axis: int) -> BoolArray:
     """Keep the pixels whose `steps` neighbours before and after along one axis are all set."""
-    width = [(steps + 1, steps) if other == axis else (0, 0) for other in range(mask.ndim)]
-    counts = np.moveaxis(np.cumsum(np.pad(mask, width), axis=axis, dtype=np.int32), axis, 0)
-    full = counts[2 * steps + 1 :] - counts[: -2 * steps - 1] == 2 * steps + 1
-    result: BoolArray = np.moveaxis(full, 0, axis)
-    return result
+    margin = [(steps, steps) if other == axis else (0, 0) for other in range(mask.ndim)]
+    run = np.moveaxis(np.pad(mask, margin), axis, 0)
+    length, wanted = 1, 2 * steps + 1
+    while length < wanted:
+        step = min(length, wanted - length)
+        run = run[:-step] & run[step:]
+        length += step
+    return np.moveaxis(run, 0, axis)
 
 
-def _skeleton(mask: BoolArray) -> BoolArray:
+def _skeleton(target: Target) -> BoolArray:
+    mask = target.mask
     one_plane = mask.ndim == 3 and 1 in mask.shape
     plane = np.squeeze(mask, axis=mask.shape.index(1)) if one_plane else mask
     skeleton = (_thin_plane if plane.ndim == 2 else _thin_volume)(plane).reshape(mask.shape)
