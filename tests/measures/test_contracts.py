@@ -336,7 +336,7 @@ def test_one_warning_for_all_measures_and_truths():
 def test_metadata_is_complete():
     for entry in measures:
         info = entry.info
-        assert entry.summary.endswith((".", ";")) or entry.summary
+        assert entry.summary.startswith("Return ")
         assert info.symbol
         assert info.reference
         assert info.range[0] < info.range[1]

@@ -130,6 +130,19 @@ def test_medpy(candidate, truth, spacing):
         assert measures.bind(text)(found) == pytest.approx(number, abs=1e-9)
 
 
+@pytest.mark.parametrize(("candidate", "truth", "spacing"), [OBJECTS[0], OBJECTS[2]])
+def test_simple_itk(candidate, truth, spacing):
+    peer = pytest.importorskip("SimpleITK")
+    images = [peer.GetImageFromArray(mask.astype(np.uint8)) for mask in (candidate, truth)]
+    found = peer.HausdorffDistanceImageFilter()
+    found.Execute(*images)
+    assert value("hausdorff", candidate, truth) == pytest.approx(found.GetHausdorffDistance(), abs=1e-6)
+    overlap = peer.LabelOverlapMeasuresImageFilter()
+    overlap.Execute(*images)
+    assert value("dice", candidate, truth) == pytest.approx(overlap.GetDiceCoefficient())
+    assert value("jaccard", candidate, truth) == pytest.approx(overlap.GetJaccardCoefficient())
+
+
 def border_lists(candidate, truth, spacing):
     borders = [mask ^ ndimage.binary_erosion(mask) for mask in (candidate, truth)]
     to = [ndimage.distance_transform_edt(~mask, sampling=spacing) for mask in borders]

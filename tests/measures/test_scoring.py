@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-import edgecritic.measures.evidence as evidence
+import edgecritic.measures.targets as targets
 from edgecritic.errors import InputError, UndefinedMeasureWarning, UnknownNameError
 from edgecritic.measures import assess, compare, describe, measures, score, sweep
 from edgecritic.measures.scoring import FAMILIES, default_measures
@@ -35,8 +35,8 @@ def test_all_at_once_equals_one_by_one():
 
 def test_two_transforms_serve_all_measures(monkeypatch):
     made = []
-    real = evidence.distance_map
-    monkeypatch.setattr(evidence, "distance_map", lambda *args: made.append(1) or real(*args))
+    real = targets.distance_map
+    monkeypatch.setattr(targets, "distance_map", lambda *args: made.append(1) or real(*args))
     score(CANDIDATE, FIRST)
     assert len(made) == 2
 
@@ -152,7 +152,7 @@ def test_empty_under_compat():
 
 def test_descriptions_are_json():
     for entry in measures:
-        about = json.loads(json.dumps(describe(entry)))
+        about = json.loads(json.dumps(describe(entry), allow_nan=False))
         assert about["id"] == entry.name
         assert about["better"] in ("lower", "higher")
 

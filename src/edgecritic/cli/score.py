@@ -96,7 +96,8 @@ def _folder(args: argparse.Namespace) -> int:
 
 
 def _print_folder(found: dict[str, Scores], failures: dict[str, str], args: argparse.Namespace) -> None:
-    from edgecritic.measures.scoring import plain_number, render
+    from edgecritic.measures.base import plain_number
+    from edgecritic.measures.scoring import render
 
     first = next(iter(found.values()))
     several = any(len(scores.annotators) > 1 for scores in found.values())

@@ -14,7 +14,18 @@ from edgecritic.inputs import as_mask
 from edgecritic.measures.evidence import Comparison, Single, compare
 from edgecritic.registry import Entry, Registry
 
-__all__ = ["Empty", "Special", "FAR", "MeasureInfo", "Needs", "Sees", "measure", "measures", "describe"]
+__all__ = [
+    "Empty",
+    "Special",
+    "FAR",
+    "MeasureInfo",
+    "Needs",
+    "Sees",
+    "measure",
+    "measures",
+    "describe",
+    "plain_number",
+]
 
 Function = TypeVar("Function", bound=Callable[..., float])
 Better = Literal["lower", "higher"]
@@ -222,7 +233,7 @@ def describe(entry: Entry[MeasureInfo]) -> dict[str, Any]:
         "family": info.family,
         "reference": info.reference,
         "better": info.better,
-        "range": list(info.range),
+        "range": [plain_number(bound) for bound in info.range],
         "symmetric": info.symmetric,
         "sees": info.sees,
         "empty": info.empty and {side: _show(getattr(info.empty, side)) for side in sides},
@@ -233,5 +244,12 @@ def describe(entry: Entry[MeasureInfo]) -> dict[str, Any]:
     }
 
 
-def _show(value: float | Special) -> float | str:
-    return value.text if isinstance(value, Special) else value
+def plain_number(value: float) -> float | str | None:
+    """Return a number as JSON can hold it: NaN is ``None``, infinity a word."""
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+
+
+def _show(value: float | Special) -> float | str | None:
+    return value.text if isinstance(value, Special) else plain_number(value)

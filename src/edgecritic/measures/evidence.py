@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.ids import Id
-from edgecritic.inputs import BoolArray, Spacing, as_mask, as_pair, as_spacing, diagonal
+from edgecritic.inputs import BoolArray, Spacing, as_pair, as_spacing
 from edgecritic.matching import Matching, match
-from edgecritic.measures.nearest import border, distance_map, nearest_distances
+from edgecritic.measures.nearest import FloatMap, nearest_distances
+from edgecritic.measures.targets import Target, as_empty_distance, bounding_box
 
-__all__ = ["Confusion", "Comparison", "Distances", "OnDegenerate", "Single", "Target", "compare"]
+__all__ = ["Confusion", "Comparison", "Distances", "Judged", "OnDegenerate", "Single", "compare"]
 
 OnDegenerate = Literal["value", "nan", "raise"]
-FloatMap = NDArray[np.float64]
 Evidence = TypeVar("Evidence")
 
 
@@ -51,69 +50,49 @@ class Distances:
     to_candidate: FloatMap
 
 
-class Target:
-    """One map, its border and the distances to it; shared by all comparisons with this map.
+class Judged:
+    """What the evidence of pairs and of single maps has in common.
 
-    The distance to a map is, outside of it, the distance to its border: one transform serves the
-    measures of pixels and the measures of surfaces.
+    Attributes
+    ----------
+    on_degenerate : "value", "nan" or "raise"
+        What measures do where a map is empty.
+    warned : bool
+        Whether the warning about empty maps has been given.
     """
 
-    def __init__(self, mask: BoolArray, spacing: tuple[float, ...], empty_distance: float) -> None:
-        self.mask = mask
-        self.spacing = spacing
-        self.empty_distance = empty_distance
-        self._more: dict[str, BoolArray] = {}
-
-    def cached(self, name: str, make: Callable[[Target], BoolArray]) -> BoolArray:
-        """Return a further map made of this one, made once."""
-        if name not in self._more:
-            self._more[name] = make(self)
-        return self._more[name]
-
-    @cached_property
-    def count(self) -> int:
-        """Number of pixels that are set."""
-        return int(np.count_nonzero(self.mask))
-
-    @cached_property
-    def border(self) -> BoolArray:
-        """The set pixels with a face neighbour that is not set; outside of the image nothing is set."""
-        return border(self.mask)
-
-    @cached_property
-    def solid(self) -> bool:
-        """Whether some set pixels are not on the border."""
-        return bool(np.count_nonzero(self.border) != self.count)
-
-    @cached_property
-    def to_border(self) -> FloatMap:
-        """Distance of every pixel to the nearest border pixel."""
-        return self._transform(self.border)
-
-    @cached_property
-    def to_mask(self) -> FloatMap:
-        """Distance of every pixel to the nearest set pixel, 0 on the map itself."""
-        return np.where(self.mask, 0.0, self.to_border) if self.solid else self.to_border
+    def __init__(self, on_degenerate: OnDegenerate) -> None:
+        self.on_degenerate = on_degenerate
+        self.warned = False
+        self._more: dict[str, Any] = {}
 
     @property
-    def is_mapped(self) -> bool:
-        """Whether the distances of all pixels of the image are known already."""
-        return "to_border" in self.__dict__
+    def empty_side(self) -> str | None:
+        """``"both"``, ``"candidate"``, ``"truth"``, or ``None`` if all maps have pixels."""
+        raise NotImplementedError
 
-    def distances_from(self, other: Target, window: tuple[slice, ...], *, border: bool) -> FloatMap:
-        """Return the distances of the (border) pixels of another map to the (border of) this one."""
-        of, to = (other.border, self.border) if border else (other.mask, self.mask)
-        if self.is_mapped or self.count == 0:
-            return (self.to_border if border else self.to_mask)[of]
-        return nearest_distances(of[window], to[window], self.spacing)
+    @property
+    def empty_text(self) -> str:
+        """The empty side in words."""
+        side = self.empty_side
+        return "both maps have no edge pixels" if side == "both" else f"the {side} has no edge pixels"
 
-    def _transform(self, mask: BoolArray) -> FloatMap:
-        if self.count == 0:
-            return np.full(mask.shape, self.empty_distance)
-        return distance_map(mask, self.spacing)
+    def warn_empty(self) -> None:
+        """Warn, once, that values come from the table of empty cases."""
+        if not self.warned:
+            self.warned = True
+            text = f"{self.empty_text}: measures have the values of their table of empty cases"
+            warnings.warn(text, UndefinedMeasureWarning, stacklevel=4)
+
+    def cached(self, name: str, make: Callable[[Any], Evidence]) -> Evidence:
+        """Return further evidence that a family of measures makes for itself, made once."""
+        if name not in self._more:
+            self._more[name] = make(self)
+        found: Evidence = self._more[name]
+        return found
 
 
-class Comparison:
+class Comparison(Judged):
     """A candidate, a truth, and everything that measures of the two have in common.
 
     Nothing is computed before it is asked for, and nothing twice: all measures of a pair cost two
@@ -133,12 +112,10 @@ class Comparison:
     """
 
     def __init__(self, candidate: Target, truth: Target, *, on_degenerate: OnDegenerate = "value") -> None:
+        super().__init__(on_degenerate)
         self.targets = self._candidate, self._truth = candidate, truth
-        self.on_degenerate = on_degenerate
         self._matchings: dict[str, Matching] = {}
-        self._more: dict[str, Any] = {}
         self._sums: dict[tuple[str, float], tuple[float, float]] = {}
-        self.warned = False
 
     @property
     def candidate(self) -> BoolArray:
@@ -188,19 +165,6 @@ class Comparison:
         if self.n_candidate or self.n_truth:
             return "truth" if self.n_candidate else "candidate"
         return "both"
-
-    @property
-    def empty_text(self) -> str:
-        """The empty side in words."""
-        side = self.empty_side
-        return "both maps have no edge pixels" if side == "both" else f"the {side} has no edge pixels"
-
-    def warn_empty(self) -> None:
-        """Warn, once for this comparison, that values come from the table of empty cases."""
-        if not self.warned:
-            self.warned = True
-            text = f"{self.empty_text}: measures have the values of their table of empty cases"
-            warnings.warn(text, UndefinedMeasureWarning, stacklevel=4)
 
     @cached_property
     def confusion(self) -> Confusion:
@@ -256,13 +220,6 @@ class Comparison:
             )
         return self._sums[key]
 
-    def cached(self, name: str, make: Callable[[Comparison], Evidence]) -> Evidence:
-        """Return further evidence that a family of measures makes for itself, made once."""
-        if name not in self._more:
-            self._more[name] = make(self)
-        found: Evidence = self._more[name]
-        return found
-
     def matching(self, strategy: str | Id) -> Matching:
         """Return the matching of the two maps by a strategy such as ``eps(window=5)``."""
         key = str(strategy)
@@ -280,7 +237,7 @@ class Comparison:
         )
 
 
-class Single:
+class Single(Judged):
     """A candidate alone, as the measures without truth are given it.
 
     Attributes
@@ -290,29 +247,15 @@ class Single:
         What measures do if it is empty.
     """
 
-    empty_side = "candidate"
-    empty_text = "the candidate has no edge pixels"
-
     def __init__(self, candidate: BoolArray, *, on_degenerate: OnDegenerate = "value") -> None:
+        super().__init__(on_degenerate)
         self.candidate = candidate
-        self.on_degenerate = on_degenerate
         self.count = int(np.count_nonzero(candidate))
-        self.warned = False
-        self._more: dict[str, Any] = {}
 
-    def warn_empty(self) -> None:
-        """Warn, once, that values come from the table of empty cases."""
-        if not self.warned:
-            self.warned = True
-            text = f"{self.empty_text}: measures have the values of their table of empty cases"
-            warnings.warn(text, UndefinedMeasureWarning, stacklevel=4)
-
-    def cached(self, name: str, make: Callable[[Single], Evidence]) -> Evidence:
-        """Return evidence that several measures share, made once."""
-        if name not in self._more:
-            self._more[name] = make(self)
-        found: Evidence = self._more[name]
-        return found
+    @property
+    def empty_side(self) -> str | None:
+        """``"candidate"`` if it has no pixels."""
+        return None if self.count else "candidate"
 
     @property
     def squeezed(self) -> BoolArray:
@@ -373,38 +316,10 @@ def compare(
     return Comparison(Target(first, sizes, far), Target(second, sizes, far), on_degenerate=on_degenerate)
 
 
-def as_target(mask: Any, name: str, spacing: Spacing, empty_distance: float | None) -> Target:
-    """Check one map and make the evidence of it that several comparisons share."""
-    array = as_mask(mask, name)
-    sizes = as_spacing(spacing, array.ndim)
-    return Target(array, sizes, as_empty_distance(empty_distance, array.shape, sizes))
-
-
-def as_empty_distance(value: float | None, shape: Sequence[int], spacing: Sequence[float]) -> float:
-    """Return the distance to an empty map: the diagonal, or a checked number of the caller."""
-    if value is None:
-        return diagonal(shape, spacing)
-    if not (isinstance(value, int | float) and value >= 0):
-        raise InputError(f"empty_distance must be a number ≥ 0 or inf, got {value!r}")
-    return float(value)
-
-
 def check_policy(on_degenerate: str) -> None:
     """Refuse an unknown word for what to do with empty maps."""
     if on_degenerate not in get_args(OnDegenerate):
         raise InputError(f'on_degenerate must be "value", "nan" or "raise", got {on_degenerate!r}')
-
-
-def bounding_box(mask: BoolArray) -> tuple[slice, ...]:
-    """Return the smallest box that holds all set pixels (the whole image if there are none)."""
-    box = []
-    for axis in range(mask.ndim):
-        others = tuple(other for other in range(mask.ndim) if other != axis)
-        where = np.flatnonzero(mask.any(axis=others))
-        if where.size == 0:
-            return tuple(slice(0, n) for n in mask.shape)
-        box.append(slice(int(where[0]), int(where[-1]) + 1))
-    return tuple(box)
 
 
 def _power(distances: FloatMap, k: float) -> float:

@@ -13,7 +13,7 @@ from edgecritic.inputs import BoolArray
 if TYPE_CHECKING:
     from edgecritic.kernels.grid import Neighbourhood
 
-__all__ = ["border", "distance_map", "nearest_distances"]
+__all__ = ["FloatMap", "border", "distance_map", "nearest_distances"]
 
 FloatMap = NDArray[np.float64]
 _NEAR, _WIDE = {2: 6.0, 3: 3.0}, {2: 12.0, 3: 8.0}

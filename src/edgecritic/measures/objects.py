@@ -10,7 +10,8 @@ from edgecritic.errors import MissingExtraError
 from edgecritic.inputs import BoolArray, diagonal
 from edgecritic.measures.base import Empty, measure
 from edgecritic.measures.checks import check_share
-from edgecritic.measures.evidence import Comparison, Target
+from edgecritic.measures.evidence import Comparison
+from edgecritic.measures.targets import Target
 
 __all__ = ["boundary_iou", "cldice"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,16 +13,10 @@ from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.inputs import Spacing, as_mask
 from edgecritic.measures import regions
-from edgecritic.measures.base import MeasureInfo
+from edgecritic.measures.base import MeasureInfo, plain_number
 from edgecritic.measures.base import measures as registry
-from edgecritic.measures.evidence import (
-    Comparison,
-    OnDegenerate,
-    Single,
-    Target,
-    as_target,
-    check_policy,
-)
+from edgecritic.measures.evidence import Comparison, OnDegenerate, Single, check_policy
+from edgecritic.measures.targets import Target, as_target
 from edgecritic.registry import Bound
 
 __all__ = ["FAMILIES", "Scores", "assess", "choose", "evaluate", "render", "score", "default_measures"]
@@ -297,10 +290,3 @@ def _scores(chosen: Sequence[BoundMeasure], rows: list[list[float]]) -> Scores:
 
 def _plain(values: dict[str, float]) -> dict[str, float | str | None]:
     return {name: plain_number(value) for name, value in values.items()}
-
-
-def plain_number(value: float) -> float | str | None:
-    """Return a number as JSON can hold it: NaN is ``None``, infinity a word."""
-    if math.isnan(value):
-        return None
-    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")

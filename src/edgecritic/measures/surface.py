@@ -10,8 +10,8 @@ The maps are filled objects (or thin edges, which are their own border). Convent
 ``percentile``
     ``"directed"``: the greater of the two directed percentiles. ``"pooled"``: of both lists together.
 ``compat``
-    ``"deepmind"``, ``"monai"`` or ``"medpy"``: all choices of that library at once, its values for empty
-    objects too.
+    ``"deepmind"``, ``"monai"``, ``"metricsreloaded"`` or ``"medpy"``: all choices of that library at
+    once, its values for empty objects too.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ COMPAT = {
         empty_share=(0.0, math.nan),
     ),
     "monai": Convention(empty_distance=(math.nan, math.nan), empty_share=(math.nan, math.nan)),
+    "metricsreloaded": Convention(empty_distance=(math.nan, 0.0), empty_share=(math.nan, 1.0)),
     "medpy": Convention(percentile="pooled", refuses_empty=True),
 }
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import Spacing, as_spacing, as_strength
-from edgecritic.measures.evidence import OnDegenerate, Target, as_target, check_policy
+from edgecritic.measures.evidence import OnDegenerate, check_policy
 from edgecritic.measures.scoring import Measures, choose, default_measures, evaluate, pair_up
+from edgecritic.measures.targets import Target, as_target
 
 __all__ = ["Sweep", "sweep"]
 

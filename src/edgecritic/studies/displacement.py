@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.measures import score
-from edgecritic.measures.scoring import FAMILIES, Measures, default_measures, plain_number
+from edgecritic.measures.base import plain_number
+from edgecritic.measures.scoring import FAMILIES, Measures, default_measures
 
 __all__ = ["Displacement", "displaced_lines", "displacement", "normalised"]
 
