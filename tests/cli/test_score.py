@@ -111,6 +111,25 @@ def test_spacing_changes_distances(files, capsys):
     assert found == pytest.approx(2 * score(draw(0), draw(10), "hausdorff")["hausdorff"])
 
 
+def test_regions_of_label_maps(files, capsys):
+    first, second = np.array([[1, 1, 2, 2]]), np.array([[1, 1, 1, 1]])
+    np.save(files / "first.npy", first)
+    np.save(files / "second.npy", second)
+    assert main(files / "first.npy", files / "second.npy", "-m", "covering", "-m", "voi", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"scores": {"covering": 0.5, "voi": 1.0}}
+
+
+@pytest.mark.data
+def test_published_regions(data, capsys):
+    root = data / "bsds_bench"
+    words = root / "segs/2018.mat", root / "groundTruth/2018.mat", "-m", "covering", "--json"
+    assert main(*words, "--level", 3) == 0
+    found = json.loads(capsys.readouterr().out)["scores"]["covering"]
+    assert found == pytest.approx(np.loadtxt(root / "test_4/eval_cover_img.txt")[0, 2], abs=2e-6)
+    with pytest.raises(InputError, match="holds 5 segmentations"):
+        main(*words)
+
+
 def test_wrong_use(files):
     with pytest.raises(InputError, match="needs a truth"):
         main(files / "maps/0.npy")

@@ -35,6 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--spacing", type=float, nargs="+", metavar="SIZE", help="pixel size, one or one per axis"
     )
+    parser.add_argument("--level", type=int, metavar="N", help="which segmentation of the file, from 1")
     parser.add_argument(
         "--empty", choices=("value", "nan", "raise"), default="value", help="what measures do with empty maps"
     )
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if args.candidate.is_dir():
         return _folder(args)
     paths = [*args.truths, *([args.truth] if args.truth else [])]
-    found = _one(args.candidate, _reader(paths, args.binarize), args)
+    found = _one(args.candidate, paths, args)
     if args.json:
         _print_json(found.as_dict())
     elif args.csv:
@@ -76,7 +77,7 @@ def _folder(args: argparse.Namespace) -> int:
     found: dict[str, Scores] = {}
     failures: dict[str, str] = {}
 
-    def judge(job: tuple[str, Path, Callable[[], list[Any]]]) -> tuple[str, Scores | str]:
+    def judge(job: tuple[str, Path, Sequence[Path]]) -> tuple[str, Scores | str]:
         name, path, truths = job
         try:
             return name, _one(path, truths, args)
@@ -115,30 +116,57 @@ def _print_folder(found: dict[str, Scores], failures: dict[str, str], args: argp
         print(render(first.measures, first.better, first.families, columns))
 
 
-def _one(path: Path, truths: Callable[[], list[Any]], args: argparse.Namespace) -> Scores:
-    from edgecritic.datasets.files import read_mask
+def _one(path: Path, truths: Sequence[Path], args: argparse.Namespace) -> Scores:
+    from edgecritic.datasets.files import read_mask, read_truths
     from edgecritic.measures import assess, score
 
+    if _judges_regions(args.measure):
+        labels = [found for truth in truths for found in _label_maps(truth)]
+        return score(_level(_label_maps(path), args.level, path), labels, args.measure)
     candidate = read_mask(path, binarize=args.binarize)
     if args.alone:
         return assess(candidate, args.measure, on_degenerate=args.empty)
     return score(
         candidate,
-        truths(),
+        [found for truth in truths for found in read_truths(truth, binarize=args.binarize)],
         args.measure,
         spacing=args.spacing or _voxel_size(path),
         on_degenerate=args.empty,
     )
 
 
-def _cases(args: argparse.Namespace) -> Iterator[tuple[str, Path, Callable[[], list[Any]]]]:
+def _judges_regions(ids: Sequence[str] | None) -> bool:
+    from edgecritic.measures import measures
+
+    return bool(ids) and all(measures.bind(text).entry.info.needs == "segmentation" for text in ids or ())
+
+
+def _label_maps(path: Path) -> list[Any]:
+    from edgecritic.datasets.files import read_array, read_segmentations
+
+    if path.suffix.lower() in (".mat", ".seg"):
+        return list(read_segmentations(path))
+    return [read_array(path)]
+
+
+def _level(maps: list[Any], level: int | None, path: Path) -> Any:
+    from edgecritic.errors import InputError
+
+    if level is None and len(maps) == 1:
+        return maps[0]
+    if level is None or not 1 <= level <= len(maps):
+        raise InputError(f"{path}: holds {len(maps)} segmentations; choose one with --level 1 … {len(maps)}")
+    return maps[level - 1]
+
+
+def _cases(args: argparse.Namespace) -> Iterator[tuple[str, Path, Sequence[Path]]]:
     from edgecritic.datasets.cases import find_cases
     from edgecritic.datasets.folder import list_maps
     from edgecritic.errors import InputError
 
     if args.alone:
         for name, paths in list_maps(args.candidate).files.items():
-            yield name, paths[0], list
+            yield name, paths[0], ()
         return
     if args.truths and (args.truth or len(args.truths) > 1):
         raise InputError("a folder of maps has one folder of truths: edgecritic score FOLDER --truth FOLDER")
@@ -147,16 +175,7 @@ def _cases(args: argparse.Namespace) -> Iterator[tuple[str, Path, Callable[[], l
         raise InputError("no map has a truth of the same name; " + "; ".join(dataset.problems()))
     for case in dataset.cases:
         if case.prediction is not None:
-            yield case.id, case.prediction, _reader(case.truths, args.binarize)
-
-
-def _reader(paths: Sequence[Path], binarize: float | None) -> Callable[[], list[Any]]:
-    def read() -> list[Any]:
-        from edgecritic.datasets.files import read_truths
-
-        return [found for path in paths for found in read_truths(path, binarize=binarize)]
-
-    return read
+            yield case.id, case.prediction, case.truths
 
 
 def _voxel_size(path: Path) -> tuple[float, ...] | None:
