@@ -15,7 +15,8 @@ from scipy.optimize import linear_sum_assignment
 
 import edgecritic
 from edgecritic.errors import InputError
-from edgecritic.matching.exact import ExactState, _new_state, _scatter
+from edgecritic.matching.dynamic import ExactState
+from edgecritic.matching.exact import _scatter, empty_state
 
 MANY = settings(max_examples=20 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 400)
 
@@ -99,7 +100,7 @@ def test_after_any_changes_the_state_equals_a_fresh_solve(problem, seed):
         assert state.matches == fresh.tp
         assert state.cost == cost_of(fresh, spacing, tolerance)
         assert np.array_equal(state.matched_candidate, fresh.matched_candidate)
-        assert np.array_equal(state.matched_truth, fresh.matched_truth)
+        assert np.array_equal(state.matched_truths[0], fresh.matched_truth)
         assert np.array_equal(state.present, present)
 
 
@@ -113,7 +114,29 @@ def test_the_order_of_insertion_does_not_matter(problem, seed):
     for pixel in rng.permutation(np.flatnonzero(candidate)):
         state.update(added=pixel)
     assert np.array_equal(state.matched_candidate, whole.matched_candidate)
-    assert np.array_equal(state.matched_truth, whole.matched_truth)
+    assert np.array_equal(state.matched_truths[0], whole.matched_truth)
+
+
+@settings(max_examples=30)
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_several_truths_are_matched_each_for_itself(problem, seed):
+    candidate, truth, spacing, tolerance = problem
+    rng = np.random.default_rng(seed)
+    truths = [truth, rng.random(truth.shape) < 0.3, np.zeros_like(truth)]
+    state = ExactState(truths, tolerance=tolerance, spacing=spacing)
+    before = rng.random(candidate.shape) < 0.5
+    steps = [
+        (np.flatnonzero(before), np.zeros(0, int)),
+        (np.flatnonzero(candidate & ~before), np.flatnonzero(before & ~candidate)),
+    ]
+    counts = state.sweep(steps)
+    for row, present in zip(counts, (before, candidate), strict=True):
+        single = [edgecritic.match(present, one, tolerance=tolerance, spacing=spacing) for one in truths]
+        assert row[0] == sum(found.tp for found in single)
+        assert row[1] == np.count_nonzero(np.any([found.matched_candidate for found in single], axis=0))
+    assert state.cost == sum(cost_of(found, spacing, tolerance) for found in single)
+    for mask, found in zip(state.matched_truths, single, strict=True):
+        assert np.array_equal(mask, found.matched_truth)
 
 
 def test_threads_give_the_same_answer():
@@ -180,7 +203,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(InputError, match="tolerance of 1000"):
         edgecritic.match(small, small, tolerance=1000)
     with pytest.raises(InputError, match="64-bit"):
-        _new_state(None, np.zeros(1), np.zeros(2**20), 2**40)
+        empty_state(2**20, np.zeros(1, int), np.zeros(1, int), 2**40)
 
 
 def test_misuse_of_the_state_is_refused():

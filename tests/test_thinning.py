@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from skimage import draw
 from skimage.morphology import thin as reference
 
-from edgecritic.detectors.thinning import ThinningSweep, thin
+from edgecritic.detectors.thinning import ThinningSweep, pixels_by_threshold, thin
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.thinning import grow, start_growth
@@ -135,9 +135,8 @@ def test_pixels_given_again_change_nothing():
 def test_real_sweep(data, name, count, stride):
     strength = real_strength(data, name, 4)
     thresholds = np.arange(count - 1, 0, -stride) / count
-    masks = [(strength >= threshold).reshape(-1) for threshold in thresholds]
-    steps = [np.flatnonzero(masks[0])]
-    steps += [np.flatnonzero(now & ~then) for then, now in itertools.pairwise(masks)]
+    pixels, bounds = pixels_by_threshold(strength, thresholds[::-1])
+    steps = [pixels[start:end] for start, end in itertools.pairwise(bounds)]
     check_steps(strength.shape, steps)
 
 
@@ -148,3 +147,13 @@ def test_growth_works_on_a_grid_with_a_wider_margin():
     n_gained, n_lost = grow(growth, grid.locate(mask))
     assert n_lost == 0
     assert np.array_equal(np.sort(growth.gained[:n_gained]), grid.locate(thin(mask)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pixels_by_threshold_are_the_thresholded_maps(dtype):
+    strength = (np.random.default_rng(6).integers(0, 11, (13, 17)) / 10).astype(dtype)
+    for thresholds in (np.arange(1, 10) / 10, np.array([0.05]), np.array([0.5, 0.5, 2.0])):
+        pixels, bounds = pixels_by_threshold(strength, thresholds)
+        for k, threshold in enumerate(thresholds[::-1]):
+            expected = np.flatnonzero(strength.astype(np.float64) >= threshold)
+            assert np.array_equal(np.sort(pixels[: bounds[k + 1]]), expected)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, as_mask
+from edgecritic.inputs import BoolArray, FloatArray, as_mask
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.thinning import (
     NEVER,
@@ -19,7 +19,7 @@ from edgecritic.kernels.thinning import (
     thin_pixels,
 )
 
-__all__ = ["thin", "ThinningSweep"]
+__all__ = ["thin", "ThinningSweep", "pixels_by_threshold"]
 
 
 def thin(map: Any) -> BoolArray:  # noqa: A002
@@ -121,6 +121,39 @@ class ThinningSweep:
         """The thin map as a new array."""
         flags = self._growth.flags.reshape(self._grid.padded)
         return np.equal(flags[1:-1, 1:-1], 1)
+
+
+def pixels_by_threshold(
+    strength: FloatArray, thresholds: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sort the pixels by the threshold at which they come in when thresholds fall.
+
+    Parameters
+    ----------
+    strength : float array
+    thresholds : (n,) float64 array, ascending
+
+    Returns
+    -------
+    pixels : int64 array
+        Raster indices of the pixels with strength ≥ thresholds[0] (compared as float64).
+    bounds : (n + 1,) int64 array
+        The map ``strength >= thresholds[n - 1 - k]`` is the first ``bounds[k + 1]`` pixels; step k adds
+        ``pixels[bounds[k] : bounds[k + 1]]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pixels_by_threshold(np.array([[0.1, 0.9, 0.5, 0.4]]), np.array([0.3, 0.5, 0.7]))
+    (array([1, 2, 3]), array([0, 1, 2, 3]))
+    """
+    flat = strength.reshape(-1).astype(np.float64, copy=False)
+    inside = np.flatnonzero(flat >= thresholds[0])
+    passed = np.searchsorted(thresholds, flat[inside], side="right")
+    step = (thresholds.size - passed).astype(np.int16 if thresholds.size < 2**15 else np.int64)
+    order = np.argsort(step, kind="stable")
+    bounds = np.searchsorted(step[order], np.arange(thresholds.size + 1))
+    return inside[order], bounds
 
 
 def _grid(shape: tuple[int, ...]) -> Grid:

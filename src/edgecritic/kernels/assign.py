@@ -24,17 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.links import Links
 
-__all__ = [
-    "ABSENT",
-    "ALONE",
-    "Links",
-    "State",
-    "links_of_rows",
-    "links_of_columns",
-    "solve",
-    "update",
-]
+__all__ = ["ABSENT", "ALONE", "State", "Tally", "solve", "update", "sweep"]
 
 Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
@@ -47,14 +39,6 @@ ABSENT = -2
 
 _FAR = np.int64(2**62)
 _MOST_BIDS = 8
-
-
-class Links(NamedTuple):
-    """The links of every node: those of node n are at start[n] … start[n + 1] − 1, cheapest first."""
-
-    start: Ints
-    other: Places
-    cost: Places
 
 
 class State(NamedTuple):
@@ -77,63 +61,6 @@ class State(NamedTuple):
     done: Places
     heap_key: Ints
     heap_node: Places
-
-
-@kernel
-def links_of_rows(
-    rows: Ints, columns_at: Places, steps: Ints, step_cost: Ints, most: int
-) -> tuple[Ints, Places, Places]:
-    """Link every row to the columns around it; give up, with a last start of −1, beyond `most` links.
-
-    `rows` are flat grid positions, `columns_at` the grid of column numbers (−1 elsewhere), `steps` the
-    flat offsets sorted by `step_cost`.
-    """
-    count = rows.size
-    start = np.empty(count + 1, dtype=np.int64)
-    capacity = max(1024, 16 * count)
-    other = np.empty(capacity, dtype=np.int32)
-    cost = np.empty(capacity, dtype=np.int32)
-    size = 0
-    for row in range(count):
-        start[row] = size
-        if size > most:
-            start[count] = -1
-            return start, other[:0], cost[:0]
-        if size + steps.size > capacity:
-            capacity += capacity // 2 + steps.size
-            more_other = np.empty(capacity, dtype=np.int32)
-            more_cost = np.empty(capacity, dtype=np.int32)
-            more_other[:size] = other[:size]
-            more_cost[:size] = cost[:size]
-            other, cost = more_other, more_cost
-        here = rows[row]
-        for step in range(steps.size):
-            column = columns_at[here + steps[step]]
-            other[size] = column
-            cost[size] = step_cost[step]
-            size += column >= 0
-    start[count] = size
-    return start, other[:size], cost[:size]
-
-
-@kernel
-def links_of_columns(start: Ints, other: Places, cost: Places, columns: int) -> tuple[Ints, Places, Places]:
-    """Turn the links of rows round; the cheapest stay first."""
-    begin = np.zeros(columns + 1, dtype=np.int64)
-    for link in range(other.size):
-        begin[other[link] + 1] += 1
-    for column in range(columns):
-        begin[column + 1] += begin[column]
-    place = begin[:-1].copy()
-    rows = np.empty(other.size, dtype=np.int32)
-    costs = np.empty(other.size, dtype=np.int32)
-    for row in range(start.size - 1):
-        for link in range(start[row], start[row + 1]):
-            where = place[other[link]]
-            place[other[link]] += 1
-            rows[where] = row
-            costs[where] = cost[link]
-    return begin, rows, costs
 
 
 @kernel
@@ -185,8 +112,10 @@ def _tidy(keys: Ints, nodes: Places, size: int, reach: Ints, price: Ints) -> int
 
 
 @kernel
-def add(links: Links, state: State, new: int) -> None:
+def add(links: Links, state: State, new: int) -> int:
     """Bring the row `new` into the problem and make the matching optimal again.
+
+    Return the row that stays alone because of it (it may be `new` itself), or `ALONE` if there is none.
 
     The search goes from rows to columns over any link and from a column back to its own row. It ends at
     a column that is alone, or at a row that gives up its column and stays alone instead.
@@ -266,11 +195,14 @@ def add(links: Links, state: State, new: int) -> None:
             break
         column = left
         row = via[column]
+    return end_row if end_column == ALONE else ALONE
 
 
 @kernel
-def settle(links: Links, state: State, owed: int) -> None:
+def settle(links: Links, state: State, owed: int) -> int:
     """Offer the column `owed`, which lost its row, to the rows around it; the mirror image of `add`.
+
+    Return the row that is no longer alone, or `ALONE` if there is none.
 
     The search goes from columns to present rows over any link and from a row on to its own column. It
     ends at a row that was alone, or at a column that stays alone instead.
@@ -348,6 +280,7 @@ def settle(links: Links, state: State, owed: int) -> None:
             break
         row = left
         column = via[row]
+    return end_row
 
 
 @kernel
@@ -440,8 +373,31 @@ def solve(links: Links, state: State) -> None:
             add(links, state, row)
 
 
+class Tally(NamedTuple):
+    """Counts that are kept while rows come and go.
+
+    A pixel may have several rows (one for every map that it is matched with). `hits` is the number of
+    them that are matched, `counts` is (matched rows, pixels with a hit).
+    """
+
+    pixel_of: Places
+    hits: Places
+    counts: Ints
+
+
 @kernel
-def update(row_links: Links, column_links: Links, state: State, removed: Places, added: Places) -> None:
+def _count(tally: Tally, row: int, change: int) -> None:
+    pixel = tally.pixel_of[row]
+    before = tally.hits[pixel]
+    tally.hits[pixel] = before + change
+    tally.counts[0] += change
+    tally.counts[1] += (before + change > 0) - (before > 0)
+
+
+@kernel
+def update(
+    row_links: Links, column_links: Links, state: State, tally: Tally, removed: Places, added: Places
+) -> None:
     """Take rows out and bring rows in; the matching is optimal again at the end.
 
     New rows are brought in before the columns that lost their rows are settled: a row that moved by a
@@ -454,13 +410,61 @@ def update(row_links: Links, column_links: Links, state: State, removed: Places,
         column = column_of[row]
         column_of[row] = ABSENT
         if column >= 0:
+            _count(tally, row, -1)
             row_of[column] = ALONE
             if v[column] < idle[column]:
                 owed[owed_count] = column
                 owed_count += 1
     for row in added:
-        add(row_links, state, row)
+        loser = add(row_links, state, row)
+        if loser != row:
+            _count(tally, row, 1)
+            if loser != ALONE:
+                _count(tally, loser, -1)
     for at in range(owed_count):
         column = owed[at]
         if row_of[column] == ALONE and v[column] < idle[column]:
-            settle(column_links, state, column)
+            winner = settle(column_links, state, column)
+            if winner != ALONE:
+                _count(tally, winner, 1)
+
+
+@kernel
+def _rows_of(pixels: Places, pixel_start: Ints, pixel_rows: Places) -> Places:
+    size = 0
+    for pixel in pixels:
+        size += pixel_start[pixel + 1] - pixel_start[pixel]
+    rows = np.empty(size, dtype=np.int32)
+    size = 0
+    for pixel in pixels:
+        for at in range(pixel_start[pixel], pixel_start[pixel + 1]):
+            rows[size] = pixel_rows[at]
+            size += 1
+    return rows
+
+
+@kernel
+def sweep(
+    row_links: Links,
+    column_links: Links,
+    state: State,
+    tally: Tally,
+    pixel_start: Ints,
+    pixel_rows: Places,
+    gained: Places,
+    gained_start: Ints,
+    lost: Places,
+    lost_start: Ints,
+    counts: Ints,
+) -> None:
+    """Run through the steps of a threshold sweep and write down the tally's counts after each.
+
+    Step k brings the pixels gained[gained_start[k] : gained_start[k + 1]] and takes the pixels
+    lost[lost_start[k] : lost_start[k + 1]].
+    """
+    for step in range(gained_start.size - 1):
+        new = _rows_of(gained[gained_start[step] : gained_start[step + 1]], pixel_start, pixel_rows)
+        gone = _rows_of(lost[lost_start[step] : lost_start[step + 1]], pixel_start, pixel_rows)
+        update(row_links, column_links, state, tally, gone, new)
+        counts[step, 0] = tally.counts[0]
+        counts[step, 1] = tally.counts[1]

@@ -1,4 +1,7 @@
-"""The exact Euclidean distance transform by lower envelopes of parabolas, one axis after the other."""
+"""Distances to a map: at every pixel, or only whether a few pixels come near it.
+
+The exact Euclidean distance transform is made one axis after the other, by lower envelopes of parabolas.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
 
-__all__ = ["squares_along_first", "envelopes"]
+__all__ = ["squares_along_first", "envelopes", "reached"]
 
 _STRIP = 64
 """Columns that are worked on together, so that a strip of the image stays in the cache."""
@@ -85,3 +88,18 @@ def envelopes(squares: NDArray[np.float64], spacing: float, root: bool) -> None:
                     for q in range(start, stop):
                         squares[o, q, m] = base + unit * (q - v) * (q - v)
                 start = stop
+
+
+@kernel
+def reached(
+    pixels: NDArray[np.int64], target: NDArray[np.bool_], offsets: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return for each flat pixel whether the flat map `target` holds a pixel at one of the offsets."""
+    near = np.zeros(pixels.size, dtype=np.bool_)
+    for k in range(pixels.size):
+        p = pixels[k]
+        for i in range(offsets.size):
+            if target[p + offsets[i]]:
+                near[k] = True
+                break
+    return near

@@ -68,19 +68,12 @@ def neighbour_steps(grid: Grid) -> Int64s:
 
 
 @kernel
-def _peel(
-    times: Int32s,
-    codes: Bytes,
-    pixels: Int64s,
-    removed: Int64s,
-    steps: Int64s,
-    table: Bytes,
-) -> int:
+def _peel(times: Int32s, codes: Bytes, pixels: Int64s, removed: Int64s, steps: Int64s, table: Bytes) -> int:
     """Thin the map of `pixels`: fill in their removal times and return how many are removed.
 
-    `codes` must hold the neighbourhoods of the map and is used up; `removed` is work space as long as
-    `pixels`. After each rule has seen every pixel once, it looks only at neighbours of what was
-    removed since its last turn.
+    `codes` must hold the neighbourhoods of the pixels, and elsewhere 0, which is never deleted; it is used
+    up. `removed` is work space as long as `pixels`. After each rule has seen every pixel once, it looks
+    only at neighbours of what was removed since its last turn.
     """
     n = pixels.size
     end, later = 0, n
@@ -90,6 +83,7 @@ def _peel(
         times[p] = NEVER
         if hit & 1:
             times[p] = 1
+            codes[p] = 0
             removed[end] = p
             end += 1
         elif hit:
@@ -109,13 +103,15 @@ def _peel(
                 p = removed[k]
                 if table[codes[p]] & rule:
                     times[p] = 2
+                    codes[p] = 0
                     removed[fresh] = p
                     fresh += 1
         for k in range(start, end):
             for i in range(8):
                 p = removed[k] + steps[i]
-                if table[codes[p]] & rule and times[p] == NEVER:
+                if table[codes[p]] & rule:
                     times[p] = turn + 1
+                    codes[p] = 0
                     removed[fresh] = p
                     fresh += 1
         start, middle, end = middle, end, fresh
@@ -124,11 +120,11 @@ def _peel(
 
 @kernel
 def neighbourhood_codes(on: Bytes, row: int, codes: Bytes) -> None:
-    """Fill in the neighbourhood code of every pixel of a flat map with rows of length `row`."""
+    """Fill in the neighbourhood code of every pixel that is on, 0 elsewhere; rows have length `row`."""
     n = on.size - 2 * row - 2
     above, here, below, out = on, on[row:], on[2 * row :], codes[row + 1 :]
     for k in range(n):
-        out[k] = (
+        out[k] = here[k + 1] * (
             here[k + 2]
             | above[k + 2] << 1
             | above[k + 1] << 2
@@ -141,12 +137,7 @@ def neighbourhood_codes(on: Bytes, row: int, codes: Bytes) -> None:
 
 
 @kernel
-def thin_pixels(
-    on: Bytes,
-    pixels: Int64s,
-    steps: Int64s,
-    table: Bytes,
-) -> Int32s:
+def thin_pixels(on: Bytes, pixels: Int64s, steps: Int64s, table: Bytes) -> Int32s:
     """Return the removal time of every cell of the flat map `on`, whose pixels are `pixels`."""
     codes = np.zeros(on.size, dtype=np.uint8)
     times = np.zeros(on.size, dtype=np.int32)
@@ -232,14 +223,7 @@ def start_growth(grid: Grid) -> Growth:
 
 
 @kernel
-def _removal_time(
-    times: Int32s,
-    p: int,
-    start: int,
-    limit: int,
-    steps: Int64s,
-    table: Bytes,
-) -> int:
+def _removal_time(times: Int32s, p: int, start: int, limit: int, steps: Int64s, table: Bytes) -> int:
     """Return when pixel p is removed, given its neighbours' times and that it is in B(start)."""
     s = start
     while s < limit:
@@ -258,14 +242,7 @@ def _removal_time(
 
 
 @kernel
-def _wait(
-    p: int,
-    s: int,
-    due: Int32s,
-    first: Int32s,
-    after: Int32s,
-    before: Int32s,
-) -> int:
+def _wait(p: int, s: int, due: Int32s, first: Int32s, after: Int32s, before: Int32s) -> int:
     """Let pixel p wait for s, unless it waits for an earlier one; return how many more wait."""
     if due[p] <= s:
         return 0
@@ -289,14 +266,7 @@ def _wait(
 
 
 @kernel
-def _add(
-    added: Int64s,
-    times: Int32s,
-    pixels: Int64s,
-    codes: Bytes,
-    total: Int64s,
-    steps: Int64s,
-) -> int:
+def _add(added: Int64s, times: Int32s, pixels: Int64s, codes: Bytes, total: Int64s, steps: Int64s) -> int:
     """Put new pixels into the map, at first as pixels that stay, and return how many are new."""
     n = total[0]
     for p in added:
@@ -313,13 +283,7 @@ def _add(
 
 @kernel
 def _rethin(
-    times: Int32s,
-    pixels: Int64s,
-    codes: Bytes,
-    work: Bytes,
-    touched: Int64s,
-    steps: Int64s,
-    table: Bytes,
+    times: Int32s, pixels: Int64s, codes: Bytes, work: Bytes, touched: Int64s, steps: Int64s, table: Bytes
 ) -> int:
     """Find all removal times anew and list every pixel as touched."""
     if pixels.size * _DENSE > times.size:
@@ -329,7 +293,7 @@ def _rethin(
                 pixels[n] = p
                 n += 1
     for k in range(codes.size):
-        work[k] = codes[k]
+        work[k] = codes[k] if times[k] > 0 else 0
     _peel(times, work, pixels, touched, steps, table)
     for k in range(pixels.size):
         touched[k] = pixels[k]
@@ -437,13 +401,7 @@ def grow(growth: Growth, added: Int64s) -> tuple[int, int]:
 
 
 @kernel
-def _changes(
-    touched: Int64s,
-    times: Int32s,
-    flags: Bytes,
-    gained: Int64s,
-    lost: Int64s,
-) -> tuple[int, int]:
+def _changes(touched: Int64s, times: Int32s, flags: Bytes, gained: Int64s, lost: Int64s) -> tuple[int, int]:
     """List what the thin map gained and lost, and return how many pixels these are."""
     n_gained, n_lost = 0, 0
     for p in touched:

@@ -108,7 +108,7 @@ def _same_side(sight: Sight, source: NDArray[np.bool_], p: int, i: int, lowest_c
     q = p + sight.flat[i]
     nearest = lengths[i]
     for j in range(lengths.size):
-        if lengths[j] >= lengths[i] or lengths[j] > nearest:
+        if lengths[j] > nearest:
             break
         if _inside(sight, i, j) and source[q + sight.flat[j]]:
             nearest = lengths[j]

@@ -6,12 +6,17 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
+from edgecritic.kernels.edt import reached
+from edgecritic.kernels.grid import Grid, ball, ball_size
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.transform import distance_transform
 
 __all__ = ["distance", "within"]
 
 _SLACK = 1 + 1e-9
+
+_LOOKUPS = 16
+"""Look-ups that cost as much as the distance transform does per pixel of the image."""
 
 
 def within(mask: BoolArray, spacing: tuple[float, ...], tolerance: float) -> BoolArray:
@@ -61,8 +66,8 @@ def distance(pair: Pair, *, recall: str = "confusion") -> Matching:
     """
     if recall not in ("confusion", "gt"):
         raise InputError(f"recall must be 'confusion' or 'gt', got {recall!r}")
-    hits = pair.candidate & within(pair.truth, pair.spacing, pair.tolerance)
-    found = pair.truth & within(pair.candidate, pair.spacing, pair.tolerance)
+    hits = _near(pair.candidate, pair.truth, pair)
+    found = _near(pair.truth, pair.candidate, pair)
     size = int(np.count_nonzero(pair.truth))
     tp, n_found = int(np.count_nonzero(hits)), int(np.count_nonzero(found))
     share = n_found / size if size else 0.0
@@ -75,3 +80,19 @@ def distance(pair: Pair, *, recall: str = "confusion") -> Matching:
         matched_candidate=hits,
         matched_truth=found,
     )
+
+
+def _near(source: BoolArray, target: BoolArray, pair: Pair) -> BoolArray:
+    """Return the pixels of `source` that have a pixel of `target` within the tolerance."""
+    effort = np.count_nonzero(source) * ball_size(pair.tolerance, pair.spacing)
+    if effort > _LOOKUPS * source.size:
+        return source & within(target, pair.spacing, pair.tolerance)
+    reach = ball(pair.tolerance, pair.spacing)
+    grid = Grid.around(source.shape, reach.radii)
+    padded = np.zeros(grid.padded, dtype=np.bool_)
+    padded[tuple(slice(r, r + n) for r, n in zip(grid.radii, grid.shape, strict=True))] = target
+    raster = np.flatnonzero(source)
+    hits = reached(grid.flatten(raster), padded.reshape(-1), grid.flat_offsets(reach.offsets))
+    near = np.zeros(source.shape, dtype=np.bool_)
+    near.reshape(-1)[raster] = hits
+    return near

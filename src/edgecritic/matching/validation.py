@@ -8,13 +8,14 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels.grid import Grid, ball
+from edgecritic.kernels.grid import Grid, ball, ball_size
 from edgecritic.kernels.validation import Sight, line_of_sight, validate
 from edgecritic.matching.base import Matching, Pair, strategy
 
 __all__ = ["validation"]
 
 _ROUNDING = 1e-12
+_LARGEST_TABLE = 2e7
 _SLACK = 1 + 1e-9
 
 
@@ -65,6 +66,7 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, form:
     limit = _angle(angle)
     if form not in ("ratio", "confusion"):
         raise InputError(f"form must be 'ratio' or 'confusion', got {form!r}")
+    _check_size(pair)
     radii = [math.floor(pair.tolerance * _SLACK / size) for size in pair.spacing]
     grid = Grid.around(pair.candidate.shape, [max(radius, 1) for radius in radii])
     sight = line_of_sight(grid, ball(pair.tolerance, pair.spacing), pair.spacing, bool(preaccept8))
@@ -82,6 +84,15 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, form:
         matched_candidate=hits,
         matched_truth=found,
     )
+
+
+def _check_size(pair: Pair) -> None:
+    lines = ball_size(pair.tolerance, pair.spacing)
+    if lines * pair.tolerance / min(pair.spacing) > _LARGEST_TABLE:
+        raise InputError(
+            f"validation looks along about {lines:.3g} lines for a tolerance of {pair.tolerance:g}, "
+            "which is too many; give a smaller tolerance, or use the strategy 'distance'"
+        )
 
 
 def _angle(angle: float) -> float:
