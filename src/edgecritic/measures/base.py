@@ -207,12 +207,14 @@ def _table_value(
         )
     if comparison.on_degenerate == "nan":
         return math.nan
-    comparison.warn_empty()
     if not isinstance(entry, Special):
-        return float(entry)
-    if entry.value is None or isinstance(comparison, Single):
-        return None
-    return entry.value(comparison, parameters)
+        value: float | None = float(entry)
+    elif entry.value is None or isinstance(comparison, Single):
+        value = None
+    else:
+        value = entry.value(comparison, parameters)
+    comparison.warn_empty()
+    return value
 
 
 def describe(entry: Entry[MeasureInfo]) -> dict[str, Any]:

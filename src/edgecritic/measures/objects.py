@@ -63,6 +63,7 @@ def boundary_iou(comparison: Comparison, /, *, dilation: float = 0.02) -> float:
     sees="both",
     empty=BEST_IS_1,
     needs="surface",
+    default=False,
 )
 def cldice(comparison: Comparison, /) -> float:
     """Return the centre-line Dice: the harmonic mean of two shares of skeletons.
