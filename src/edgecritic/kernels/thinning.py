@@ -27,11 +27,11 @@ NEVER = 2**30
 
 _THIN, _TOUCHED = 1, 2
 
-_FEW = 12
-"""A step is taken pixel by pixel if it adds less than one pixel in 12, else the map is thinned anew."""
-
 _PATIENCE = 6
-"""A step gives up going pixel by pixel after one judgement for every 6 pixels of the map."""
+"""A step goes pixel by pixel as long as it takes less than one judgement for every 6 pixels of the map."""
+
+_EFFORT = 2
+"""The least number of judgements that a new pixel is expected to take."""
 
 _DENSE = 16
 """Pixels are put into raster order, which is quicker to walk, if more than one cell in 16 is on."""
@@ -171,8 +171,8 @@ class Growth(NamedTuple):
         The first ``total[0]`` entries are the pixels of the map in the order of their coming.
     codes, work : uint8, one per cell
         The neighbourhoods of the map, and work space.
-    total : (1,) int64
-        The number of pixels of the map.
+    total : (2,) int64
+        The number of pixels of the map; how many judgements a new pixel is expected to take.
     gained, lost : int64, one per cell
         The first entries are the result of the last step.
     steps, table : arrays
@@ -214,7 +214,7 @@ def start_growth(grid: Grid) -> Growth:
         pixels=np.empty(size, dtype=np.int64),
         codes=np.zeros(size, dtype=np.uint8),
         work=np.empty(size, dtype=np.uint8),
-        total=np.zeros(1, dtype=np.int64),
+        total=np.array([0, _EFFORT], dtype=np.int64),
         gained=np.empty(size, dtype=np.int64),
         lost=np.empty(size, dtype=np.int64),
         steps=neighbour_steps(grid),
@@ -313,16 +313,18 @@ def _retime(
     touched: Int64s,
     steps: Int64s,
     table: Bytes,
-) -> int:
-    """Correct the removal times after the new pixels `fresh`; return how many are touched.
+) -> tuple[int, int]:
+    """Correct the removal times after the new pixels `fresh`; return how many pixels are touched.
 
     Waiting pixels are judged in the order of s: what B(s) holds is then final, and a pixel's time is
     changed when it is found to go, or to stay, at s. Times beyond that are guesses that a later
-    change of a neighbour will correct. Gives up, and returns −1, after `patience` judgements.
+    change of a neighbour will correct. Gives up, and returns −1, after `patience` judgements. The second
+    number returned is that of judgements.
     """
     limit = first.size - 1
     waiting = 0
     n_touched = 0
+    spent = 0
     for p in fresh:
         flags[p] = _TOUCHED
         touched[n_touched] = p
@@ -342,9 +344,9 @@ def _retime(
             before[after[p]] = 0
         due[p] = NEVER
         waiting -= 1
-        if patience == 0:
+        if spent == patience:
             continue
-        patience -= 1
+        spent += 1
         old = times[p]
         new = _removal_time(times, p, s, limit, steps, table)
         if new == old:
@@ -362,7 +364,7 @@ def _retime(
             q = p + steps[i]
             if times[q] > since:
                 waiting += _wait(q, since, due, first, after, before)
-    return -1 if patience == 0 else n_touched
+    return -1 if spent == patience else n_touched, spent
 
 
 @kernel
@@ -371,8 +373,8 @@ def grow(growth: Growth, added: Int64s) -> tuple[int, int]:
 
     `added` holds flat indices; pixels that are there already are passed over. The changed pixels are the
     first entries of ``growth.gained`` and ``growth.lost``. The cost goes with the number of removal times
-    that change, and is at most little more than that of thinning the map anew, which is done
-    when much has changed.
+    that change, and is at most little more than that of thinning the map anew, which is done when
+    much changes, or has changed in the last steps.
     """
     times, due, first, after, before, flags = growth[:6]
     touched, pixels, codes, work, total, gained, lost, steps, table = growth[6:]
@@ -381,20 +383,15 @@ def grow(growth: Growth, added: Int64s) -> tuple[int, int]:
         return 0, 0
     n = total[0]
     n_touched = -1
-    if fresh * _FEW < n:
-        n_touched = _retime(
-            pixels[n - fresh : n],
-            n // _PATIENCE,
-            times,
-            due,
-            first,
-            after,
-            before,
-            flags,
-            touched,
-            steps,
-            table,
+    patience = n // _PATIENCE
+    if fresh * total[1] < patience:
+        new = pixels[n - fresh : n]
+        n_touched, spent = _retime(
+            new, patience, times, due, first, after, before, flags, touched, steps, table
         )
+        total[1] = max(_EFFORT, spent // fresh) if n_touched >= 0 else 4 * spent // fresh
+    else:
+        total[1] = max(_EFFORT, total[1] - total[1] // 8)
     if n_touched < 0:
         n_touched = _rethin(times, pixels[:n], codes, work, touched, steps, table)
     return _changes(touched[:n_touched], times, flags, gained, lost)

@@ -22,7 +22,7 @@ _SLACK = 1 + 1e-9
     "area",
     one_to_one=False,
     reach="radius",
-    reference="C. Lopez-Molina et al.: Boundary matching strategies, area-based matching (eq. 4 corrected)",
+    reference="area-based matching in the survey of boundary matching by the group of C. Lopez-Molina",
 )
 def area(pair: Pair, *, element: str = "disk") -> Matching:
     """Dilate both maps by the tolerance and compare the areas.

@@ -37,7 +37,7 @@ def within(mask: BoolArray, spacing: tuple[float, ...], tolerance: float) -> Boo
     "distance",
     one_to_one=False,
     reach="radius",
-    reference="C. Lopez-Molina et al.: Boundary matching strategies, distance-based matching",
+    reference="distance-based matching in the survey of boundary matching by the group of C. Lopez-Molina",
 )
 def distance(pair: Pair, *, recall: str = "confusion") -> Matching:
     """Match every pixel that has a pixel of the other map within the tolerance.
