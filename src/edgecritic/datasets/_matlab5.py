@@ -221,6 +221,8 @@ class _Buffer:
     def _piece(self) -> bytes:
         while True:
             wanted = min(len(self.data) - self.filled, _PIECE)
+            if wanted <= 0:
+                raise DataError("ends in the middle of a value; the file is truncated")
             piece: bytes = self._unpacker.decompress(self._pending, wanted)
             self._pending = self._unpacker.unconsumed_tail
             if not self._pending and len(piece) < wanted:
