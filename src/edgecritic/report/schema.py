@@ -185,9 +185,7 @@ _DETECTOR = _record(
         "ap_rule": _text,
         "ap_rules": _table(_maybe(_share)),
         "r50": _share,
-        "intervals": _record(
-            {"level": _share}, {"ods": _INTERVAL, "ois": _INTERVAL, "ap": _INTERVAL}
-        ),
+        "intervals": _record({"level": _share}, {"ods": _INTERVAL, "ois": _INTERVAL, "ap": _INTERVAL}),
         "crispness": _record({"mean": _number}, {"min": _number, "max": _number, "images": _count}),
         "ceval": _record({"ods": _record(_POINT), "ois": _record(_POINT)}, {"ap": _share}),
         "tolerances": _list(

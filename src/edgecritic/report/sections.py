@@ -22,6 +22,7 @@ from edgecritic.report.view import (
     pixels_text,
     ranked,
     short,
+    shorten,
     stars,
     tolerance_text,
 )
@@ -68,6 +69,9 @@ REPORT_FILES = {
     "pr.pdf": "the same for papers",
     "pr.png": "the same for slides",
 }
+
+BRIEF = 22
+"""Names of so many signs stay on one line."""
 
 PROTOCOL_WORDS = {
     "id": "Name",
@@ -127,7 +131,8 @@ def _styles(results: Results) -> dict[str, int]:
 
 
 def _detector_cell(results: Results, name: str) -> str:
-    return f'<span class="name">{_swatch(_styles(results).get(clean(name)))}{_t(name)}</span>'
+    kind = "name brief" if len(name) <= BRIEF else "name"
+    return f'<span class="{kind}">{_swatch(_styles(results).get(clean(name)))}<span>{_t(name)}</span></span>'
 
 
 def _level(results: Results) -> str:
@@ -152,8 +157,10 @@ def masthead(results: Results) -> str:
     ]
     line = "".join(f"<li>{fact}</li>" for fact in facts)
     if not order:
-        return f'<h1>Boundary benchmark</h1>\n<ul class="facts">{line}</ul>\n<p>No detector was evaluated.</p>'
-    title = f"<h1>{_t(order[0]['name'])}{' leads' if len(order) > 1 else ''}</h1>"
+        return (
+            f'<h1>Boundary benchmark</h1>\n<ul class="facts">{line}</ul>\n<p>No detector was evaluated.</p>'
+        )
+    title = f"<h1>{_t(shorten(order[0]['name'], 60))}{' leads' if len(order) > 1 else ''}</h1>"
     return f'{title}\n<p class="verdict">{_verdict(results)}</p>\n<ul class="facts">{line}</ul>\n{_tiles(results)}'
 
 
@@ -169,7 +176,8 @@ def _verdict(results: Results) -> str:
         word = "significantly" if behind else "not significantly"
         text += f", {word} ahead of {_t(known[0]['name'])}"
     elif known:
-        text += f", significantly ahead of {behind} of the {len(known)} other detectors"
+        share = "all" if behind == len(known) else f"{behind} of the" if behind else "none of the"
+        text += f", significantly ahead of {share} {len(known)} other detectors"
     human = results.get("human")
     if human:
         gap = first["ods"]["f"] - human["f"]
@@ -232,8 +240,11 @@ def leaderboard(results: Results) -> str:
     if human:
         measured = "" if human.get("images") is None else str(human["images"])
         rows.append(
-            ["", '<span class="name"><i class="dot" aria-hidden="true"></i>Human, measured</span>']
-            + [f"<b>{short(human['f'])}</b>", f"P {short(human['precision'])} R {short(human['recall'])}"]
+            [
+                "",
+                '<span class="name brief"><i class="dot" aria-hidden="true"></i><span>Human, measured</span></span>',
+            ]
+            + [f"<b>{short(human['f'])}</b>", f"P {short(human['precision'])} · R {short(human['recall'])}"]
             + [""] * (len(heads) - 5)
             + [measured]
         )
@@ -275,9 +286,7 @@ def _bar_range(results: Results) -> tuple[float, float]:
     return low, max(high, low + 0.05)
 
 
-def _bar(
-    detector: Mapping[str, Any], low: float, high: float, human: Mapping[str, Any] | None
-) -> str:
+def _bar(detector: Mapping[str, Any], low: float, high: float, human: Mapping[str, Any] | None) -> str:
     def place(value: float) -> float:
         return 100 * (min(max(value, low), high) - low) / (high - low)
 
@@ -332,7 +341,18 @@ def crispness(results: Results) -> str:
     order = [d for d in ranked(results) if d.get("ceval") or d.get("crispness")]
     if not order:
         return ""
-    heads = ["Detector", "S-Eval ODS", "OIS", "AP", "C-Eval ODS", "OIS", "AP", "Loss of ODS", "AC", "AC range"]
+    heads = [
+        "Detector",
+        "S-Eval ODS",
+        "OIS",
+        "AP",
+        "C-Eval ODS",
+        "OIS",
+        "AP",
+        "Loss of ODS",
+        "AC",
+        "AC range",
+    ]
     rows = []
     for detector in order:
         ceval, crisp = detector.get("ceval") or {}, detector.get("crispness") or {}
@@ -405,7 +425,7 @@ def tolerance(results: Results) -> str:
                     short(row["ois"]),
                 ]
             )
-    lead = "How the scores fall when edges must lie closer to the truth. Solid lines: ODS; thin lines: OIS."
+    lead = "How the scores fall when edges must lie closer to the truth. Thick lines: ODS; thin lines: OIS."
     table = _table("ODS and OIS by tolerance", heads, rows, "scores")
     body = (
         '<div class="chart wide" id="tolerance-chart" role="img" '
@@ -421,13 +441,20 @@ def pairs(results: Results) -> str:
     found = [pair for pair in results.get("comparisons") or () if any(pair.get(score) for score in scores)]
     if not found:
         return ""
-    heads = ["First", "Second", *(f"Δ {score.upper()}" for score in scores), *(f"p {s.upper()}" for s in scores)]
+    heads = [
+        "First",
+        "Second",
+        *(f"Δ {score.upper()}" for score in scores),
+        *(f"p {s.upper()}" for s in scores),
+    ]
     rows = []
     for pair in found:
         gaps = [_gap(pair.get(score)) for score in scores]
         ps = [_p_text((pair.get(score) or {}).get("p")) for score in scores]
-        rows.append([_detector_cell(results, pair["first"]), _detector_cell(results, pair["second"]), *gaps, *ps])
-    lead = "First minus second on the same images, with its interval. An interval that holds 0 is no difference."
+        rows.append(
+            [_detector_cell(results, pair["first"]), _detector_cell(results, pair["second"]), *gaps, *ps]
+        )
+    lead = "First minus second on the same images, with its interval. An interval that holds 0 shows no difference."
     return _section("pairs", _table("Paired comparisons", heads, rows, "scores two"), lead)
 
 
@@ -470,7 +497,9 @@ def picture_groups(results: Results, pictures: Sequence[Picture]) -> str:
     if not pictures:
         return ""
     places = {detector["name"]: place for place, detector in enumerate(ranked(results))}
-    names = sorted(dict.fromkeys(one.detector for one in pictures), key=lambda name: places.get(name, 1 << 30))
+    names = sorted(
+        dict.fromkeys(one.detector for one in pictures), key=lambda name: places.get(name, 1 << 30)
+    )
     groups = []
     for name in names:
         own = sorted((one for one in pictures if one.detector == name), key=lambda one: RANKS.index(one.rank))
@@ -505,13 +534,19 @@ def problems(results: Results) -> str:
     failures, notes = results.get("failures") or (), results.get("notes") or ()
     parts = []
     if failures:
-        verb = "file" if len(failures) == 1 else "files"
-        parts.append(
-            f'<p class="warn"><b>{len(failures)} {verb} could not be evaluated.</b> They are left out of every '
-            "score above; they do not count as zero.</p>"
+        words = (
+            "It is left out of every score above; it does"
+            if len(failures) == 1
+            else ("They are left out of every score above; they do")
         )
+        count = _plural(len(failures), "file")
+        parts.append(f'<p class="warn"><b>{count} could not be evaluated.</b> {words} not count as zero.</p>')
         rows = [
-            [_t(one.get("id") or "–"), _t(one.get("detector") or "–"), f'<span class="long">{_t(one["message"])}</span>']
+            [
+                _t(one.get("id") or "–"),
+                _t(one.get("detector") or "–"),
+                f'<span class="long">{_t(one["message"])}</span>',
+            ]
             for one in failures
         ]
         parts.append(_table("Files that failed", ["Image", "Detector", "What happened"], rows, "words"))
@@ -526,7 +561,8 @@ def protocol(results: Results) -> str:
     keys = [key for key in PROTOCOL_WORDS if record.get(key) not in (None, "")]
     keys += [key for key in record if key not in PROTOCOL_WORDS and record[key] not in (None, "")]
     items = "".join(
-        f"<div><dt>{_t(PROTOCOL_WORDS.get(key, key))}</dt><dd>{_value(key, record[key])}</dd></div>" for key in keys
+        f"<div><dt>{_t(PROTOCOL_WORDS.get(key, key))}</dt><dd>{_value(key, record[key])}</dd></div>"
+        for key in keys
     )
     lead = "The choices these numbers depend on. Numbers of another protocol must not be mixed with them."
     return _section("protocol", f'<dl class="record">{items}</dl>', lead)
@@ -549,7 +585,9 @@ def data_files(results: Results) -> str:
     links = "".join(f'<li><a href="{name}">{name}</a> {words}</li>' for name, words in REPORT_FILES.items())
     groups = []
     for detector in ranked(results):
-        folder = "./" + quote(str(detector.get("folder") or detector["name"]).encode("utf-8", "replace"), safe="")
+        folder = "./" + quote(
+            str(detector.get("folder") or detector["name"]).encode("utf-8", "replace"), safe=""
+        )
         found = " ".join(f'<a href="{folder}/{name}">{name}</a>' for name in CLASSIC_FILES)
         groups.append(f"<li>{_detector_cell(results, detector['name'])} {found}</li>")
     classic = f'<h3>Classic text files</h3><ul class="files">{"".join(groups)}</ul>' if groups else ""
