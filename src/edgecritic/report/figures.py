@@ -32,7 +32,7 @@ ISO_TEXT = "#5d7a60"
 MOST_INSIDE = 8
 """With more entries the legend stands beside the axes."""
 
-RCPARAMS = {
+RCPARAMS: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9.0,
     "pdf.fonttype": 42,
@@ -100,12 +100,12 @@ def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tupl
 def _settings() -> Iterator[None]:
     """Use matplotlib's own defaults and ours, whatever the user's are, and put his back afterwards."""
     try:
-        import matplotlib
+        import matplotlib as mpl
     except ImportError as error:
         raise MissingExtraError.of("drawing figures", "report") from error
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(RCPARAMS)
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(RCPARAMS)
         yield
 
 
