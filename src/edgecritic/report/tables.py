@@ -206,7 +206,7 @@ def table_tex(results: Mapping[str, Any]) -> str:
     heads = ["Detector", "ODS", "OIS", "AP", "R50", *(["AC"] if crisp else [])]
     ps = p_values(results)
     table = [_scores(detector, crisp=crisp) for detector in order]
-    best = [max((row[n] for row in table if row[n] is not None), default=None) for n in range(len(heads) - 1)]
+    best = [_largest(row[place] for row in table) for place in range(len(heads) - 1)]
     lines = [f"% {line}" for line in protocol_lines(results)]
     lines.append(r"% \usepackage{booktabs}")
     lines += [rf"\begin{{tabular}}{{l{'c' * (len(heads) - 1)}}}", r"\toprule"]
