@@ -85,6 +85,16 @@ def open_page(browser, report):
 
 
 def column(page, place):
+    """Return the texts of a column, after scrolling until all rows are there."""
+    total = int(page.locator("#images table").get_attribute("aria-rowcount")) - 1
+    page.wait_for_function(
+        """total => {
+            const box = document.querySelector("#images .box");
+            box.scrollTop = box.scrollHeight;
+            return document.querySelectorAll("#images tbody tr").length === total;
+        }""",
+        arg=total,
+    )
     return page.locator(f"#images tbody tr > :nth-child({place})").all_text_contents()
 
 

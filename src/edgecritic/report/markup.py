@@ -87,7 +87,8 @@ def detector_cell(results: Results, name: str) -> str:
     """Return the name of a detector with the sample of its curve."""
     kind = "name brief" if len(name) <= BRIEF else "name"
     sample = swatch(curve_places(results).get(clean(name)))
-    return f'<span class="{kind}">{sample}<span>{safe(name)}</span></span>'
+    whole = f' title="{safe(name)}"' if len(name) > BRIEF else ""
+    return f'<span class="{kind}"{whole}>{sample}<span>{safe(name)}</span></span>'
 
 
 def level_text(results: Results) -> str:
