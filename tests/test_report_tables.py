@@ -8,6 +8,7 @@ import io
 import json
 import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 
@@ -160,6 +161,20 @@ def test_broken_results_are_refused_in_words(make_results, name):
     change(results)
     with pytest.raises(DataError, match=message):
         check_results(results)
+
+
+def keys_of(value):
+    if isinstance(value, dict):
+        return set(value) | {key for item in value.values() for key in keys_of(item)}
+    return {key for item in value for key in keys_of(item)} if isinstance(value, list) else set()
+
+
+def test_every_key_is_documented(make_results):
+    page = (Path(__file__).parents[1] / "docs" / "results.md").read_text(encoding="utf-8")
+    results = make_results(2, 1)
+    for detector in results["detectors"]:
+        detector.pop("ap_rules")
+    assert [key for key in sorted(keys_of(results)) if not re.search(rf"[`\"]{key}[`\"]", page)] == []
 
 
 def test_load_results(make_results, tmp_path):

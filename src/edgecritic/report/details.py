@@ -15,6 +15,9 @@ __all__ = ["contents", "images", "picture_groups", "problems", "protocol", "data
 
 Results = Mapping[str, Any]
 
+PRINTED = 40
+"""So many rows of the image table are printed on paper (by report.css)."""
+
 CLASSIC_FILES = ("eval_bdry.txt", "eval_bdry_thr.txt", "eval_bdry_img.txt")
 REPORT_FILES = {
     "results.json": "everything on this page, for programs",
@@ -74,8 +77,10 @@ def images(results: Results) -> str:
     table = scroll_table(
         "Scores of every image at its own best threshold", heads, rows, "scores sortable tall two"
     )
-    lead = "Each image at its own best threshold. Choose a heading to sort."
-    return section("images", f"{tools}\n{table}", lead)
+    lead = 'Each image at its own best threshold. <span class="on-screen">Choose a heading to sort.</span>'
+    rest = f"The first {PRINTED} of {len(rows)} rows; results.json has them all."
+    note = f'<p class="note on-paper">{rest}</p>' if len(rows) > PRINTED else ""
+    return section("images", f"{tools}\n{table}\n{note}", lead)
 
 
 def picture_groups(results: Results, pictures: Sequence[Picture]) -> str:
