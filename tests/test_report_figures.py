@@ -87,6 +87,7 @@ def picture(**changes):
     truths = [np.zeros(shape, bool) for _ in range(4)]
     for truth in truths:
         truth[2, :2] = True
+    truths[3][1, :2] = True  # drawn and matched: no miss
     missed = [np.zeros(shape, bool) for _ in range(4)]
     for number in range(3):
         truths[number][4, number:3] = True
@@ -108,7 +109,7 @@ def test_picture_has_the_colours_of_a_matching():
     colours = np.asarray(image.convert("RGB")).astype(int)
     assert (colours[2, :2] == HIT).all()
     assert (colours[2, 2:4] == FALSE_ALARM).all()
-    assert (colours[0] == 255).all()
+    assert (colours[:2] == 255).all()
     # One, two and three of four annotators: opacity .55, .7, .85.
     for column, opacity in enumerate((0.55, 0.7, 0.85)):
         wanted = opacity * np.array(MISS) + (1 - opacity) * 255
