@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+import runpy
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -64,3 +65,10 @@ def worked_example() -> tuple[np.ndarray, np.ndarray]:
     truth[4, 2:10] = True
     candidate[4, 2:5] = candidate[5, 5:8] = candidate[1, 10] = True
     return candidate, truth
+
+
+@pytest.fixture(scope="session")
+def make_results() -> Callable[..., dict[str, Any]]:
+    """Return the maker of realistic benchmark results in report_results.py beside this file."""
+    place = Path(__file__).with_name("report_results.py")
+    return runpy.run_path(str(place))["make_results"]

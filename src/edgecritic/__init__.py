@@ -10,16 +10,40 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from edgecritic.detectors.suppression import suppress as suppress
+    from edgecritic.detectors.thinning import thin as thin
     from edgecritic.errors import EdgeCriticError as EdgeCriticError
     from edgecritic.matching import Matching as Matching
     from edgecritic.matching import match as match
+    from edgecritic.matching.dynamic import ExactState as ExactState
+    from edgecritic.protocols.benchmark import Benchmark as Benchmark
+    from edgecritic.protocols.benchmark import BenchmarkResult as BenchmarkResult
+    from edgecritic.protocols.crispness import average_crispness as average_crispness
+    from edgecritic.protocols.human import human_counts as human_counts
+    from edgecritic.protocols.human import human_level as human_level
+    from edgecritic.protocols.presets import Protocol as Protocol
+    from edgecritic.protocols.presets import get_protocol as get_protocol
+    from edgecritic.protocols.sweep import Sweep as Sweep
+    from edgecritic.protocols.sweep import sweep as sweep
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "EdgeCriticError": "edgecritic.errors",
-    "Matching": "edgecritic.matching",
     "match": "edgecritic.matching",
+    "Matching": "edgecritic.matching",
+    "ExactState": "edgecritic.matching.dynamic",
+    "thin": "edgecritic.detectors.thinning",
+    "suppress": "edgecritic.detectors.suppression",
+    "sweep": "edgecritic.protocols.sweep",
+    "Sweep": "edgecritic.protocols.sweep",
+    "Benchmark": "edgecritic.protocols.benchmark",
+    "BenchmarkResult": "edgecritic.protocols.benchmark",
+    "Protocol": "edgecritic.protocols.presets",
+    "get_protocol": "edgecritic.protocols.presets",
+    "average_crispness": "edgecritic.protocols.crispness",
+    "human_counts": "edgecritic.protocols.human",
+    "human_level": "edgecritic.protocols.human",
+    "EdgeCriticError": "edgecritic.errors",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -34,6 +34,7 @@ __all__ = [
     "read_strength",
     "read_truths",
     "read_volume",
+    "holds_segmentations",
 ]
 
 PathLike = str | os.PathLike[str]
@@ -201,6 +202,17 @@ def read_candidates(path: PathLike, *, key: str | None = None) -> list[BoolArray
     The benchmark takes the k-th one in place of a soft map cut at the k-th threshold.
     """
     return [label_boundaries(labels) for labels in read_segmentations(path, key=key)]
+
+
+def holds_segmentations(path: PathLike) -> bool:
+    """Tell whether a file holds segmentations (a cell array ``segs``) in place of a strength map."""
+    with _opened(path) as file:
+        if suffix_of(file) == ".seg":
+            return True
+        if suffix_of(file) != ".mat":
+            return False
+        with _matlab.opened(file) as nodes:
+            return any(node.name == "segs" and node.is_cell for node in nodes)
 
 
 def read_volume(path: PathLike) -> Volume:

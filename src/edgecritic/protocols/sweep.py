@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.detectors.suppression import suppress
-from edgecritic.detectors.thinning import ThinningSweep
+from edgecritic.detectors.thinning import ThinningSweep, pixels_by_threshold, thin
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
 from edgecritic.matching.dynamic import ExactState
 from edgecritic.protocols.presets import Protocol, get_protocol
 
-__all__ = ["Sweep", "sweep", "candidate_at"]
+__all__ = ["Sweep", "sweep", "sweep_maps", "candidate_at", "as_truths"]
 
 Indices = NDArray[np.int64]
 Steps = list[tuple[Indices, Indices]]
@@ -82,22 +82,57 @@ def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask
     map_, maps, counted = _prepared(strength, truths, chosen, mask)
     thresholds = chosen.threshold_values()
     steps = _steps(map_, np.maximum(thresholds, chosen.threshold_floor), chosen.thin)
-    tolerance = chosen.tolerance_for(map_.shape)
-    state = ExactState(maps, tolerance=tolerance, universe=_ever_on(steps, map_.shape))
-    found = state.sweep(steps)[::-1]
-    sizes = np.cumsum([gained.size - lost.size for gained, lost in steps])[::-1]
-    total = sum(int(np.count_nonzero(one)) for one in maps)
-    counts = np.stack(
-        [thresholds, found[:, 0], np.full(thresholds.size, total), found[:, 1], sizes], axis=1
-    ).astype(np.float64)
-    union = np.count_nonzero(np.any(maps, axis=0))
+    result = _counted(chosen, steps, maps, thresholds[::-1], counted)
+    return replace(result, counts=result.counts[::-1].copy())
+
+
+def sweep_maps(
+    candidates: Sequence[Any], truths: Any, *, protocol: str | Protocol = "bsds", mask: Any = None
+) -> Sweep:
+    """Count matches of given binary maps, such as the boundaries of segmentations at several levels.
+
+    The maps stand in place of thresholds and are numbered 1, 2, … in the counts. They are thinned if the
+    protocol thins.
+    """
+    chosen = get_protocol(protocol)
+    if len(candidates) == 0:
+        raise InputError("give at least one candidate map, got none")
+    maps = as_truths(truths, np.shape(candidates[0]))
+    on = np.ones(maps[0].shape, dtype=np.bool_) if mask is None else as_mask(mask, "mask")
+    judged = [as_mask(one, "candidate") & on for one in candidates]
+    judged = [thin(one) if chosen.thin else one for one in judged]
+    maps = [one & on for one in maps]
+    before = [np.zeros_like(on), *judged[:-1]]
+    steps = [
+        (np.flatnonzero(now & ~old), np.flatnonzero(old & ~now))
+        for old, now in zip(before, judged, strict=True)
+    ]
+    return _counted(chosen, steps, maps, np.arange(1.0, len(judged) + 1), int(np.count_nonzero(on)))
+
+
+def _counted(
+    protocol: Protocol,
+    steps: Steps,
+    truths: list[BoolArray],
+    thresholds: NDArray[np.float64],
+    pixels: int,
+) -> Sweep:
+    """Run through the steps, one per threshold."""
+    shape = truths[0].shape
+    tolerance = protocol.tolerance_for(shape)
+    state = ExactState(truths, tolerance=tolerance, universe=_ever_on(steps, shape))
+    found = state.sweep(steps)
+    sizes = np.cumsum([gained.size - lost.size for gained, lost in steps])
+    total = sum(int(np.count_nonzero(one)) for one in truths)
+    columns = [thresholds, found[:, 0], np.full(thresholds.size, total), found[:, 1], sizes]
+    union = np.count_nonzero(np.any(truths, axis=0))
     return Sweep(
-        protocol=chosen,
-        shape=map_.shape,
+        protocol=protocol,
+        shape=shape,
         tolerance=tolerance,
-        annotators=len(maps),
-        counts=counts,
-        zero=np.array([total, total, union, counted], dtype=np.float64),
+        annotators=len(truths),
+        counts=np.stack(columns, axis=1).astype(np.float64),
+        zero=np.array([total, total, union, pixels], dtype=np.float64),
     )
 
 
@@ -105,8 +140,6 @@ def candidate_at(
     strength: Any, threshold: float, *, protocol: str | Protocol = "bsds", mask: Any = None
 ) -> BoolArray:
     """Return the candidate that a protocol judges at one threshold: suppressed, thresholded, thinned."""
-    from edgecritic.detectors.thinning import thin
-
     chosen = get_protocol(protocol)
     map_ = _suppressed(as_strength(strength), chosen)
     on: BoolArray = map_ >= max(threshold, chosen.threshold_floor)
@@ -148,14 +181,11 @@ def _suppressed(strength: FloatArray, protocol: Protocol) -> FloatArray:
     return strength if protocol.nms == "none" else suppress(strength, protocol.nms)
 
 
-def _steps(strength: FloatArray, thresholds: NDArray[np.float64], thin: bool) -> Steps:
+def _steps(strength: FloatArray, thresholds: NDArray[np.float64], thinned: bool) -> Steps:
     """Return what the candidate gains and loses at every threshold, from the highest down."""
-    values = strength.reshape(-1)
-    last = np.searchsorted(thresholds, values, side="right").astype(np.int16)
-    order = np.argsort(last, kind="stable")
-    ends = np.searchsorted(last[order], np.arange(1, thresholds.size + 2))
-    added = [order[ends[k] : ends[k + 1]] for k in range(thresholds.size - 1, -1, -1)]
-    if not thin:
+    pixels, bounds = pixels_by_threshold(strength, thresholds)
+    added = [pixels[bounds[k] : bounds[k + 1]] for k in range(thresholds.size)]
+    if not thinned:
         nothing = np.zeros(0, dtype=np.int64)
         return [(pixels, nothing) for pixels in added]
     growing = ThinningSweep((strength.shape[0], strength.shape[1]))

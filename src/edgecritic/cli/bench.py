@@ -1,0 +1,118 @@
+"""``edgecritic bench``: the boundary benchmark over folders."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["add_parser", "run"]
+
+_DESCRIPTION = """\
+Judge folders of predictions against a folder of truths: ODS, OIS, AP with confidence intervals under a named
+protocol. Files belong together by name. A run that was interrupted goes on where it was when it is started
+again with the same --out.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the sub-command."""
+    parser = subparsers.add_parser(
+        "bench",
+        help="ODS, OIS and AP of detectors over a data set, with a report",
+        description=_DESCRIPTION,
+    )
+    parser.add_argument("predictions", nargs="+", metavar="[NAME=]FOLDER", help="predictions of a detector")
+    parser.add_argument("--truth", required=True, metavar="FOLDER", help="truths, in any known layout")
+    judge = parser.add_argument_group("how to judge")
+    judge.add_argument("--protocol", default="bsds", metavar="ID|FILE.toml", help="default: bsds")
+    judge.add_argument(
+        "--also",
+        default="crispness",
+        metavar="LIST",
+        help="measure beside it, comma-separated: crispness, ceval, tolerances, all or none "
+        "(default: crispness)",
+    )
+    judge.add_argument("--images", metavar="FOLDER", help="photos, shown in the report")
+    judge.add_argument("--masks", metavar="FOLDER", help="maps that are on where pixels count")
+    judge.add_argument("--split", metavar="NAME", help="which split of a data set")
+    judge.add_argument(
+        "--bootstrap", type=int, default=1000, metavar="N", help="draws for intervals (default: 1000)"
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument("-o", "--out", metavar="DIR", help="where results and report are written")
+    output.add_argument(
+        "--curve", action="append", default=[], metavar="NAME=FILE", help="draw a published curve as well"
+    )
+    output.add_argument("--json", action="store_true", help="print results.json instead of the table")
+    work = parser.add_argument_group("work")
+    work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
+    work.add_argument("--fresh", action="store_true", help="compute everything anew")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    from edgecritic.cli._output import print_json, progress
+    from edgecritic.report.bench import read_curves, write_run
+    from edgecritic.report.tables import terminal_table
+    from edgecritic.run.bench import run_bench
+
+    detectors = _named(args.predictions)
+    curves = read_curves(_named(args.curve, must_name=True))
+    with progress("judging", unit="image") as step:
+        finished = run_bench(
+            detectors,
+            args.truth,
+            protocol=args.protocol,
+            out=args.out,
+            jobs=args.jobs,
+            extras=_extras(args.also),
+            images=args.images,
+            masks=args.masks,
+            split=args.split,
+            fresh=args.fresh,
+            draws=args.bootstrap,
+            curves=curves,
+            progress=step,
+        )
+    if args.out is not None:
+        write_run(args.out, finished)
+    if args.json:
+        print_json(finished.results)
+    else:
+        print(terminal_table(finished.results))
+        if args.out is not None:
+            print(f"\nReport: {Path(args.out) / 'report.html'}")
+    for failure in finished.results["failures"]:
+        line = f"{failure['detector']}: {failure['id']}: {failure['message']}"
+        sys.stderr.write(f"edgecritic: {' '.join(line.split())}\n")
+    return 1 if finished.failed else 0
+
+
+def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path]:
+    """Read NAME=PATH; without a name the last part of the path is one."""
+    from edgecritic.errors import InputError
+
+    found: dict[str, str | Path] = {}
+    for item in items:
+        name, equals, path = item.partition("=")
+        if not equals or (Path(item).exists() and not must_name):
+            if must_name:
+                raise InputError(f"expected NAME=FILE, got {item!r}")
+            name, path = Path(item).resolve().name, item
+        if not name or not path:
+            raise InputError(f"expected NAME=PATH, got {item!r}")
+        if name in found:
+            raise InputError(f"two detectors are called {name!r}; name them: NAME={path}")
+        found[name] = path
+    return found
+
+
+def _extras(text: str) -> tuple[str, ...]:
+    if text == "none":
+        return ()
+    if text == "all":
+        return ("crispness", "ceval", "tolerances")
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -1,0 +1,102 @@
+"""What a benchmark run leaves for readers: report, tables, figures, pictures and the classic files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgecritic.datasets.cases import Case
+from edgecritic.datasets.files import holds_segmentations
+from edgecritic.errors import EdgeCriticError
+from edgecritic.matching.dynamic import ExactState
+from edgecritic.protocols.summary import count_table
+from edgecritic.protocols.sweep import candidate_at
+from edgecritic.report.classic import read_curve, write_all
+from edgecritic.report.pictures import RANKS, Picture, matching_picture
+from edgecritic.report.write import write_report
+from edgecritic.run.bench import BenchRun
+from edgecritic.run.store import safe_name
+
+__all__ = ["write_run", "illustrate", "read_curves"]
+
+
+def write_run(folder: str | Path, run: BenchRun) -> tuple[Path, ...]:
+    """Write everything beside ``results.json``; return the files.
+
+    Each detector has a folder ``classic/NAME`` with ``eval_bdry.txt``, ``eval_bdry_thr.txt``,
+    ``eval_bdry_img.txt`` and the counts of every image.
+    """
+    home = Path(folder)
+    written: list[Path] = []
+    for name, result in run.details.items():
+        place = home / "classic" / safe_name(name)
+        place.mkdir(parents=True, exist_ok=True)
+        written += write_all(place, result.summary, count_table(result.counts))
+    return (*written, *write_report(home, run.results, list(illustrate(run))))
+
+
+def illustrate(run: BenchRun) -> Iterator[Picture]:
+    """Draw for every detector its best, median and worst image at the threshold of its ODS."""
+    for entry in run.results["detectors"]:
+        rows = sorted(entry["per_image"], key=lambda row: (row["f"], row["id"]))
+        places = (len(rows) - 1, len(rows) // 2, 0)
+        drawn: set[str] = set()
+        for rank, place in zip(RANKS, places, strict=True):
+            row = rows[place]
+            case = run.cases[entry["name"]][row["id"]]
+            if case.id in drawn:
+                continue
+            drawn.add(case.id)
+            png = _draw(case, run, float(entry["ods"]["threshold"]))
+            if png is not None:
+                yield Picture(detector=entry["name"], id=case.id, f=row["f"], rank=rank, png=png)
+
+
+def read_curves(curves: dict[str, str | Path]) -> list[dict[str, Any]]:
+    """Read competitors' curves (``eval_bdry_thr.txt``, with or without thresholds) for the report."""
+    found = []
+    for name, path in curves.items():
+        curve = read_curve(path)
+        found.append(
+            {
+                "name": name,
+                "threshold": None if curve.thresholds is None else _plain(curve.thresholds),
+                "recall": _plain(curve.recall),
+                "precision": _plain(curve.precision),
+                "f": _plain(curve.f),
+            }
+        )
+    return found
+
+
+def _plain(values: Any) -> list[float]:
+    return [float(value) for value in np.asarray(values)]
+
+
+def _draw(case: Case, run: BenchRun, threshold: float) -> bytes | None:
+    if case.prediction is None or holds_segmentations(case.prediction):
+        return None
+    mask, truths = case.load_mask(), case.load_truths()
+    if mask is not None:
+        truths = [truth & mask for truth in truths]
+    candidate = candidate_at(case.load_strength(), threshold, protocol=run.protocol, mask=mask)
+    state = ExactState(truths, tolerance=run.protocol.tolerance_for(candidate.shape), universe=candidate)
+    state.update(added=np.flatnonzero(candidate))
+    missed = [truth & ~matched for truth, matched in zip(truths, state.matched_truths, strict=True)]
+    return matching_picture(
+        candidate, state.matched_candidate, truths, missed, _background(case, candidate.shape)
+    )
+
+
+def _background(case: Case, shape: Sequence[int]) -> Any:
+    """Return the photo if there is one of the right size."""
+    if case.image is None:
+        return None
+    try:
+        image = case.load_image()
+    except EdgeCriticError:
+        return None
+    return image if image.shape == tuple(shape) else None

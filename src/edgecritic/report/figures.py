@@ -1,0 +1,179 @@
+"""The precision-recall figure of papers, drawn by matplotlib (extra ``report``)."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edgecritic.errors import MissingExtraError
+from edgecritic.report.files import replace_file
+from edgecritic.report.view import Series, all_series, short, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLOURS", "precision_recall_figure", "write_pr"]
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Colours of Okabe and Ito; with four styles of line they give 28 different curves."""
+
+STYLES: tuple[Any, ...] = ("solid", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+
+ISO_F = tuple(tenths / 10 for tenths in range(1, 10))
+ISO_COLOUR = "#b9cdbb"
+ISO_TEXT = "#5d7a60"
+MOST_INSIDE = 8
+"""With more entries the legend stands beside the axes."""
+
+RCPARAMS = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "edgecritic",
+    "text.parse_math": False,
+    "text.usetex": False,
+}
+
+
+def precision_recall_figure(results: Mapping[str, Any]) -> Figure:
+    """Draw precision over recall for every detector and every given curve.
+
+    Axes from 0 to 1; iso-F lines F = .1 … .9 with their values at the right border; the measured human
+    point; a legend ``[F=.81] Name`` from the best ODS to the worst; the best curve is drawn last; the ODS
+    point of each curve is marked. Neither pyplot nor its settings are used or changed.
+
+    Parameters
+    ----------
+    results : mapping
+        What ``results.json`` holds.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    with _settings():
+        return _figure(results)
+
+
+def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write ``pr.svg``, ``pr.pdf`` and ``pr.png`` into a folder; equal results give equal bytes.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written. The folder is made if it does not exist.
+    """
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    undated: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None},
+        "pdf": {"CreationDate": None, "ModDate": None},
+        "png": {},
+    }
+    files = []
+    with _settings(), warnings.catch_warnings():
+        # A name may hold signs that the font does not have.
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        figure = _figure(results)
+        for kind, metadata in undated.items():
+            file = home / f"pr.{kind}"
+            with replace_file(file) as stream:
+                figure.savefig(stream, format=kind, metadata=metadata, dpi=200)
+            files.append(file)
+    return tuple(files)
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    """Use matplotlib's own defaults and ours, whatever the user's are, and put his back afterwards."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise MissingExtraError.of("drawing figures", "report") from error
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RCPARAMS)
+        yield
+
+
+def _figure(results: Mapping[str, Any]) -> Figure:
+    from matplotlib.figure import Figure
+
+    series = all_series(results)
+    human = results.get("human")
+    inside = len(series) + bool(human) <= MOST_INSIDE
+    figure = Figure(figsize=(5.2 if inside else 8.2, 5.0), layout="constrained")
+    axes = figure.add_subplot(anchor="W")
+    _draw_frame(axes)
+    handles = [_draw_curve(axes, one, rank, len(series)) for rank, one in enumerate(series)]
+    labels = [f"[F={short(one.f, 2)}] {shorten(one.name)}" for one in series]
+    if human:
+        (dot,) = axes.plot(human["recall"], human["precision"], "o", color="#1a7f37", ms=7, zorder=500)
+        handles.insert(0, dot)
+        labels.insert(0, f"[F={short(human['f'], 2)}] Human")
+    if handles:
+        place: dict[str, Any] = (
+            {"loc": "lower left"} if inside else {"loc": "upper left", "bbox_to_anchor": (1.07, 1.0)}
+        )
+        legend = axes.legend(handles, labels, fontsize=8, handlelength=2.6, framealpha=0.92, **place)
+        legend.set_zorder(1000)
+        legend.get_frame().set_linewidth(0)
+    return figure
+
+
+def _draw_frame(axes: Axes) -> None:
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    axes.set_aspect("equal")
+    ticks = np.linspace(0, 1, 11)
+    axes.set_xticks(ticks)
+    axes.set_yticks(ticks)
+    axes.tick_params(length=3, color="#888888")
+    axes.set_xlabel("Recall")
+    axes.set_ylabel("Precision")
+    for side in axes.spines.values():
+        side.set_color("#888888")
+    for f in ISO_F:
+        even = np.linspace(f / (2 - f), 1, 100)
+        recall = np.sort(np.concatenate([even, f * even / (2 * even - f)]))
+        axes.plot(recall, f * recall / (2 * recall - f), color=ISO_COLOUR, linewidth=0.7, zorder=1)
+        axes.annotate(
+            short(f, 1), (1, f / (2 - f)), (4, 0), textcoords="offset points", va="center", color=ISO_TEXT
+        ).set_fontsize(7.5)
+
+
+def _draw_curve(axes: Axes, one: Series, rank: int, total: int) -> Any:
+    colour, style = COLOURS[rank % len(COLOURS)], STYLES[rank % len(STYLES)]
+    level = 10 + total - rank
+    (line,) = axes.plot(
+        one.curve["recall"],
+        one.curve["precision"],
+        color=colour,
+        linestyle=style,
+        linewidth=1.9 if one.own else 1.1,
+        zorder=level,
+    )
+    axes.plot(
+        one.recall,
+        one.precision,
+        "o",
+        ms=5,
+        zorder=level,
+        markerfacecolor=colour,
+        markeredgecolor="white",
+        markeredgewidth=0.8,
+    )
+    return line

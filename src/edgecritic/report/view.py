@@ -1,0 +1,200 @@
+"""What tables, figures and pages share: order, significance, short numbers, safe names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = [
+    "LEVELS",
+    "Series",
+    "clean",
+    "short",
+    "shorten",
+    "ranked",
+    "p_values",
+    "stars",
+    "interval",
+    "pixels_text",
+    "tolerance_text",
+    "nms_text",
+    "ap_rule",
+    "protocol_lines",
+    "all_series",
+]
+
+Results = Mapping[str, Any]
+
+LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+"""Significance levels and their marks, smallest first."""
+
+
+def clean(text: object) -> str:
+    """Return text on one line that every encoding, terminal and font call can take.
+
+    Control characters, direction overrides and bytes that were not text become ``�``.
+
+    Examples
+    --------
+    >>> clean("net\\x1b[31m")
+    'net�[31m'
+    """
+    return "".join(sign if sign.isprintable() else "�" for sign in str(text)) or "(no name)"
+
+
+def short(value: float | None, digits: int = 3) -> str:
+    """Return a score as papers print it: no leading zero; a dash if there is none.
+
+    Examples
+    --------
+    >>> short(0.7423), short(1), short(-0.0314), short(None)
+    ('.742', '1.000', '−.031', '–')
+    """
+    if value is None:
+        return "–"
+    text = f"{abs(value):.{digits}f}"
+    sign = "−" if value < 0 and float(text) else ""
+    return sign + text.removeprefix("0")
+
+
+def shorten(text: str, most: int = 36) -> str:
+    """Return text of at most `most` signs."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def ranked(results: Results) -> list[Mapping[str, Any]]:
+    """Return the detectors from the best ODS to the worst; equal ones keep their order."""
+    return sorted(results["detectors"], key=lambda detector: -float(detector["ods"]["f"]))
+
+
+def p_values(results: Results, score: str = "ods") -> dict[str, float]:
+    """Return for every other detector that was compared with the leader how likely equality is."""
+    order = ranked(results)
+    found: dict[str, float] = {}
+    for pair in results.get("comparisons") or ():
+        names = {pair["first"], pair["second"]}
+        if order and order[0]["name"] in names and len(names) == 2 and pair.get(score):
+            (other,) = names - {order[0]["name"]}
+            found[other] = float(pair[score]["p"])
+    return found
+
+
+def stars(p: float | None) -> str:
+    """Return the mark of a p value, empty if it is not significant or not known."""
+    return next((mark for level, mark in LEVELS if p is not None and p < level), "")
+
+
+def interval(detector: Mapping[str, Any], score: str) -> tuple[float, float] | None:
+    """Return the confidence interval of a score, if there is one."""
+    pair = (detector.get("intervals") or {}).get(score)
+    return (float(pair[0]), float(pair[1])) if pair else None
+
+
+def pixels_text(pixels: float | Sequence[float] | None) -> str:
+    """Return a distance or a range of distances in pixels.
+
+    Examples
+    --------
+    >>> pixels_text(4.337), pixels_text([4.3371, 4.3374]), pixels_text([4.3, 7.73])
+    ('4.34 px', '4.34 px', '4.30–7.73 px')
+    """
+    if pixels is None:
+        return ""
+    low, high = (pixels[0], pixels[1]) if isinstance(pixels, Sequence) else (pixels, pixels)
+    first, last = f"{low:.2f}", f"{high:.2f}"
+    return f"{first} px" if first == last else f"{first}–{last} px"
+
+
+def tolerance_text(protocol: Mapping[str, Any]) -> str:
+    """Return the tolerance in pixels, and as a share of the diagonal if it was given so."""
+    pixels = protocol.get("tolerance_pixels")
+    relative = protocol.get("relative_tolerance")
+    inside = pixels_text(pixels if pixels is not None else protocol.get("tolerance"))
+    if relative is None:
+        return inside or "not recorded"
+    share = f"{relative:g} of the diagonal"
+    return f"{inside} ({share})" if inside else share
+
+
+def nms_text(protocol: Mapping[str, Any]) -> str:
+    """Return the recipe of non-maximum suppression in words."""
+    return clean(protocol.get("nms") or "none")
+
+
+def ap_rule(results: Results) -> str:
+    """Return the name of the AP rule that is printed."""
+    named = results["protocol"].get("ap_rule")
+    first = next((d["ap_rule"] for d in results["detectors"] if d.get("ap_rule")), None)
+    return clean(named or first or "not recorded")
+
+
+def protocol_lines(results: Results) -> list[str]:
+    """Return what must be said with every number: protocol, tolerance, NMS, AP rule."""
+    protocol = results["protocol"]
+    title = f" ({clean(protocol['title'])})" if protocol.get("title") else ""
+    thin = protocol.get("thin")
+    thinning = "" if thin is None else f" · thinning {'on' if thin else 'off'}"
+    return [
+        f"protocol {clean(protocol['id'])}{title}",
+        f"tolerance {tolerance_text(protocol)} · NMS {nms_text(protocol)}{thinning}",
+        f"AP rule {ap_rule(results)} (APs of different rules must not be compared)",
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One curve of the precision-recall plot.
+
+    Attributes
+    ----------
+    name : str
+    own : bool
+        Whether it was measured in this run; else it was given as a file.
+    f, recall, precision : float
+        Of the marked best point.
+    threshold : float or None
+        Of the marked best point.
+    curve : mapping
+        Columns threshold (may be ``None``), recall, precision, f.
+    """
+
+    name: str
+    own: bool
+    f: float
+    recall: float
+    precision: float
+    threshold: float | None
+    curve: Mapping[str, Any]
+
+
+def all_series(results: Results) -> list[Series]:
+    """Return the curves of detectors and competitors, best ODS first."""
+    series = [
+        Series(
+            name=clean(detector["name"]),
+            own=True,
+            f=detector["ods"]["f"],
+            recall=detector["ods"]["recall"],
+            precision=detector["ods"]["precision"],
+            threshold=detector["ods"].get("threshold"),
+            curve=detector["curve"],
+        )
+        for detector in results["detectors"]
+    ]
+    series += [_competitor(curve) for curve in results.get("curves") or () if len(curve["f"])]
+    return sorted(series, key=lambda one: -one.f)
+
+
+def _competitor(curve: Mapping[str, Any]) -> Series:
+    best = max(range(len(curve["f"])), key=lambda place: float(curve["f"][place]))
+    thresholds = curve.get("threshold")
+    return Series(
+        name=clean(curve["name"]),
+        own=False,
+        f=curve["f"][best],
+        recall=curve["recall"][best],
+        precision=curve["precision"][best],
+        threshold=None if thresholds is None else thresholds[best],
+        curve=curve,
+    )

@@ -1,0 +1,89 @@
+"""Everything a reader gets beside ``results.json``, and the way back from that file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from edgecritic.errors import DataError
+from edgecritic.report.figures import write_pr
+from edgecritic.report.files import write_text
+from edgecritic.report.html import html_report
+from edgecritic.report.pictures import Picture
+from edgecritic.report.schema import check_results
+from edgecritic.report.tables import table_csv, table_tex
+
+__all__ = ["load_results", "write_report"]
+
+FilePath = str | os.PathLike[str]
+
+
+def load_results(path: FilePath) -> dict[str, Any]:
+    """Read ``results.json`` (or the folder that holds it) and check its layout.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, is no JSON, or has another layout; the message names the place.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file = file / "results.json"
+    try:
+        results = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{file}: cannot be read as JSON: {error}") from error
+    try:
+        check_results(results)
+    except DataError as error:
+        raise DataError(f"{file}: {error}") from error
+    checked: dict[str, Any] = results
+    return checked
+
+
+def write_report(
+    folder: FilePath, results: Mapping[str, Any], pictures: Sequence[Picture] = ()
+) -> tuple[Path, ...]:
+    """Write ``table.csv``, ``table.tex``, ``pr.svg``, ``pr.pdf``, ``pr.png`` and ``report.html``.
+
+    Each file is written beside its place and then renamed, so a reader never sees half of it; equal
+    results give equal bytes.
+
+    Parameters
+    ----------
+    folder : path
+        Where ``results.json`` is; made if it does not exist.
+    results : mapping
+        What that file holds.
+    pictures : sequence of Picture
+        Shown in the page.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written.
+
+    Raises
+    ------
+    DataError
+        If the results have another layout, or a file cannot be written.
+    MissingExtraError
+        If matplotlib is not installed; the other files have been written then.
+    """
+    check_results(results)
+    home = Path(folder)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{home}: cannot be made: {error}") from error
+    texts = {
+        "table.csv": table_csv(results),
+        "table.tex": table_tex(results),
+        "report.html": html_report(results, pictures),
+    }
+    for name, text in texts.items():
+        write_text(home / name, text)
+    return (*(home / name for name in texts), *write_pr(results, home))

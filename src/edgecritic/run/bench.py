@@ -1,0 +1,355 @@
+"""A benchmark run over folders: many images, several detectors, resumable, one result."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgecritic.datasets.cases import Case, find_cases
+from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
+from edgecritic.protocols.crispness import summarise_crispness
+from edgecritic.protocols.human import human_level
+from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.sweep import Sweep
+from edgecritic.run.executor import Progress, run_tasks
+from edgecritic.run.judge import EXTRAS, TOLERANCE_SHARES, Failure, Job, Judged, judge, variants
+from edgecritic.run.protocol_file import find_protocol
+from edgecritic.run.store import safe_name, write_atomically
+
+__all__ = ["BenchRun", "run_bench", "SCHEMA"]
+
+SCHEMA = 1
+"""Version of the layout of ``results.json``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchRun:
+    """A finished run.
+
+    Attributes
+    ----------
+    results : dict
+        What ``results.json`` holds.
+    details : dict of BenchmarkResult
+        The full numbers by detector.
+    cases : dict of dict of Case
+        By detector and image the files that were judged.
+    protocol : Protocol
+    """
+
+    results: dict[str, Any]
+    details: dict[str, BenchmarkResult]
+    cases: dict[str, dict[str, Case]]
+    protocol: Protocol
+
+    @property
+    def failed(self) -> bool:
+        """Whether at least one image could not be judged."""
+        return bool(self.results["failures"])
+
+
+def run_bench(
+    detectors: Mapping[str, str | Path],
+    truth: str | Path,
+    *,
+    protocol: str | Path | Protocol = "bsds",
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    extras: Sequence[str] = ("crispness",),
+    images: str | Path | None = None,
+    masks: str | Path | None = None,
+    split: str | None = None,
+    fresh: bool = False,
+    draws: int = 1000,
+    human: bool = True,
+    curves: Sequence[dict[str, Any]] = (),
+    progress: Progress | None = None,
+) -> BenchRun:
+    """Judge every image of every detector under one protocol.
+
+    Parameters
+    ----------
+    detectors : mapping of name to folder
+        One prediction per image; names of files tell which truth belongs to it.
+    truth : path
+        Folder of truths in any known layout.
+    protocol : str, path of a TOML file, or Protocol
+    out : path, optional
+        Where finished images and ``results.json`` are kept. Started again after an interruption, or with
+        more detectors, only what is missing is computed.
+    jobs : int, optional
+        Images judged at a time (default: one per processor).
+    extras : sequence of str
+        Any of ``crispness``, ``ceval`` (the protocol without suppression and thinning), ``tolerances``
+        (ODS at ½ and ¼ of the tolerance).
+    images, masks, split
+        See `edgecritic.datasets.cases.find_cases`.
+    fresh : bool
+        Compute everything anew.
+    draws : int
+        Of the bootstrap; 0 leaves confidence intervals and tests out.
+    human : bool
+        Measure the human level where images have several annotators.
+    curves : sequence of dict
+        Published curves that are kept with the results and drawn beside them.
+    progress : callable, optional
+        Called with (done, total).
+    """
+    chosen = find_protocol(protocol)
+    unknown = sorted(set(extras) - set(EXTRAS))
+    if unknown:
+        raise InputError(f"unknown extras {', '.join(unknown)}; known are {', '.join(EXTRAS)}")
+    if not detectors:
+        raise InputError("give at least one folder of predictions")
+    folder = None if out is None else Path(out)
+    sets = {
+        name: find_cases(place, truth, images=images, masks=masks, split=split)
+        for name, place in detectors.items()
+    }
+    for name, found in sets.items():
+        if not found.cases:
+            raise DataError(f"{detectors[name]}: no prediction has the name of a truth in {truth}")
+    work = [
+        Job(name, case, chosen, tuple(extras), _records(folder, name), fresh)
+        for name, found in sets.items()
+        for case in found
+    ]
+    if human:
+        people = {case.id: case for found in sets.values() for case in found}
+        work += [Job(None, case, chosen, (), _records(folder, None), fresh) for case in people.values()]
+    finished = list(run_tasks(judge, work, jobs=jobs, progress=progress))
+    judged = _by_detector(item for item in finished if isinstance(item, Judged))
+    failures = [item for item in finished if isinstance(item, Failure)]
+    failures += [
+        Failure(name, missing, "has a truth but no prediction")
+        for name, found in sets.items()
+        for missing in found.without_prediction
+    ]
+    details: dict[str, BenchmarkResult] = {}
+    for name in detectors:
+        try:
+            details[name] = _result(chosen, judged.get(name, {}), "main", draws)
+        except EdgeCriticError as error:
+            failures.append(Failure(name, "all images", str(error)))
+    results = {
+        "schema": SCHEMA,
+        "protocol": _protocol_record(chosen, judged),
+        "versions": _versions(),
+        "truth": Path(truth).name,
+        "human": _human(judged.get(None, {})),
+        "detectors": [_entry(name, details[name], judged[name], chosen, tuple(extras)) for name in details],
+        "comparisons": _comparisons(details, draws),
+        "curves": list(curves),
+        "failures": _failure_rows(failures),
+        "notes": _notes(sets, judged),
+    }
+    run = BenchRun(
+        results=results,
+        details=details,
+        cases={name: {case.id: case for case in found} for name, found in sets.items()},
+        protocol=chosen,
+    )
+    if folder is not None:
+        write_atomically(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    return run
+
+
+def _records(folder: Path | None, detector: str | None) -> Path | None:
+    if folder is None:
+        return None
+    return folder / "images" / ("human level" if detector is None else safe_name(detector))
+
+
+def _by_detector(items: Iterable[Judged]) -> dict[str | None, dict[str, Judged]]:
+    found: dict[str | None, dict[str, Judged]] = {}
+    for item in sorted(items, key=lambda one: (one.detector or "", one.id)):
+        found.setdefault(item.detector, {})[item.id] = item
+    return found
+
+
+def _result(protocol: Protocol, judged: Mapping[str, Judged], variant: str, draws: int) -> BenchmarkResult:
+    benchmark = Benchmark(protocol)
+    for name, item in judged.items():
+        plain = item.counts[variant]
+        benchmark.add_counts(
+            name,
+            Sweep(
+                protocol=protocol,
+                shape=tuple(item.numbers["shape"]),
+                tolerance=item.numbers["tolerance"],
+                annotators=item.numbers["annotators"],
+                counts=np.array(plain["counts"]),
+                zero=np.array(plain["zero"]),
+            ),
+        )
+    return benchmark.result(draws=draws)
+
+
+def _entry(
+    name: str,
+    result: BenchmarkResult,
+    judged: Mapping[str, Judged],
+    protocol: Protocol,
+    extras: tuple[str, ...],
+) -> dict[str, Any]:
+    whole = result.summary.as_dict()
+    ois = {key: value for key, value in whole["ois"].items() if key != "threshold"}
+    return {
+        "name": name,
+        "images": len(judged),
+        "ods": whole["ods"],
+        "ois": ois,
+        "ap": whole["ap"],
+        "ap_rule": whole["ap_rule"],
+        "ap_rules": whole["aps"],
+        "r50": whole["r50"],
+        "intervals": _intervals(result),
+        "curve": whole["curve"],
+        "crispness": _crispness(judged) if "crispness" in extras else None,
+        "ceval": _ceval(judged, protocol, extras),
+        "tolerances": _tolerances(judged, protocol, extras),
+        "per_image": [_image_row(row, judged[row["name"]]) for row in whole["images"]],
+    }
+
+
+def _image_row(row: dict[str, Any], item: Judged) -> dict[str, Any]:
+    return {
+        "id": row["name"],
+        "threshold": row["threshold"],
+        "recall": row["recall"],
+        "precision": row["precision"],
+        "f": row["f"],
+        "annotators": item.numbers["annotators"],
+        "prediction_hash": item.numbers["prediction_hash"],
+        "truth_hash": item.numbers["truth_hash"],
+    }
+
+
+def _intervals(result: BenchmarkResult) -> dict[str, Any] | None:
+    found = result.intervals
+    if found is None:
+        return None
+    parts = {"ods": found.ods, "ois": found.ois, "ap": found.ap}
+    return {"level": found.level, **{key: [part.low, part.high] for key, part in parts.items()}}
+
+
+def _crispness(judged: Mapping[str, Judged]) -> dict[str, Any] | None:
+    values = [item.numbers.get("crispness") for item in judged.values()]
+    numbers = [np.nan if value is None else float(value) for value in values]
+    found = summarise_crispness(numbers).as_dict()
+    return {
+        "mean": found["mean"],
+        "min": found["least"],
+        "max": found["most"],
+        "images": found["images"] - found["empty"],
+    }
+
+
+def _ceval(
+    judged: Mapping[str, Judged], protocol: Protocol, extras: tuple[str, ...]
+) -> dict[str, Any] | None:
+    if "ceval" not in extras:
+        return None
+    found = _result(variants(protocol, extras)["ceval"], judged, "ceval", 0).summary.as_dict()
+    return {"ods": found["ods"], "ois": found["ois"], "ap": found["ap"]}
+
+
+def _tolerances(
+    judged: Mapping[str, Judged], protocol: Protocol, extras: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    if "tolerances" not in extras:
+        return []
+    rows = []
+    for share in TOLERANCE_SHARES:
+        variant = "main" if share == 1 else f"tolerance-{share:g}"
+        one = variants(protocol, extras)[variant]
+        found = _result(one, judged, variant, 0)
+        pixels = [one.tolerance_for(item.numbers["shape"]) for item in judged.values()]
+        rows.append(
+            {
+                "relative_tolerance": one.relative_tolerance,
+                "pixels": float(np.mean(pixels)),
+                "ods": found.ods.f,
+                "ois": found.ois.f,
+            }
+        )
+    return rows
+
+
+def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dict[str, Any]]:
+    """Test every pair of detectors on the images that both have."""
+    rows: list[dict[str, Any]] = []
+    names = list(details)
+    for at, first in enumerate(names):
+        for second in names[at + 1 :]:
+            common = sorted(details[first].counts.keys() & details[second].counts.keys())
+            if not draws or len(common) < 2:
+                continue
+            pair = [_only(details[name], common) for name in (first, second)]
+            test = pair[0].against(pair[1], draws=draws)
+            row: dict[str, Any] = {"first": first, "second": second, "images": len(common)}
+            for key, part in (("ods", test.ods), ("ois", test.ois), ("ap", test.ap)):
+                row[key] = {
+                    "difference": part.estimate,
+                    "low": part.low,
+                    "high": part.high,
+                    "p": part.p_value,
+                }
+            rows.append(row)
+    return rows
+
+
+def _only(result: BenchmarkResult, names: Sequence[str]) -> BenchmarkResult:
+    return BenchmarkResult(
+        summary=result.summary,
+        intervals=result.intervals,
+        counts={name: result.counts[name] for name in names},
+        zero={name: result.zero[name] for name in names},
+    )
+
+
+def _human(judged: Mapping[str, Judged]) -> dict[str, Any] | None:
+    level = human_level(np.array(item.numbers["human"]) for item in judged.values())
+    return None if level is None else level.as_dict()
+
+
+def _protocol_record(protocol: Protocol, judged: Mapping[str | None, Mapping[str, Judged]]) -> dict[str, Any]:
+    pixels = [
+        item.numbers["tolerance"]
+        for name, items in judged.items()
+        if name is not None
+        for item in items.values()
+    ]
+    return {
+        **protocol.as_dict(),
+        "digest": protocol.digest,
+        "tolerance_pixels": [min(pixels), max(pixels)] if pixels else [],
+    }
+
+
+def _versions() -> dict[str, str]:
+    names = ("edgecritic", "numpy", "numba", "scipy")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+
+
+def _failure_rows(failures: Iterable[Failure]) -> list[dict[str, str]]:
+    rows = [
+        {"detector": item.detector or "human level", "id": item.id, "message": item.message}
+        for item in failures
+    ]
+    return sorted(rows, key=lambda row: (row["detector"], row["id"]))
+
+
+def _notes(sets: Mapping[str, Any], judged: Mapping[str | None, Mapping[str, Judged]]) -> list[str]:
+    notes = [f"{name}: {problem}" for name, found in sets.items() for problem in found.problems()]
+    for name, items in judged.items():
+        notes += [f"{name}: {note}" for item in items.values() for note in item.notes]
+    return notes

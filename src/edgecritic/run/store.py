@@ -1,0 +1,93 @@
+"""The result store: one small file per finished piece of work, written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from edgecritic.errors import DataError
+
+__all__ = ["Store", "write_atomically", "hash_files", "safe_name"]
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file under a temporary name beside it and rename it, so that it is never seen half-written."""
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def hash_files(paths: Iterable[Path]) -> str:
+    """Return a hash of the contents of files, in the given order."""
+    digest = hashlib.sha256()
+    for path in paths:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
+        digest.update(len(content).to_bytes(8, "little"))
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def safe_name(name: str) -> str:
+    """Return a file name for any text: itself where possible, else readable letters and a hash.
+
+    Examples
+    --------
+    >>> safe_name("img_12"), safe_name("../x")
+    ('img_12', 'x-f6d55c2c')
+    """
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,100}", name):
+        return name
+    letters = re.sub(r"[^A-Za-z0-9_-]+", "", name)[:40]
+    return f"{letters}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+class Store:
+    """Records of finished work in a folder, each valid only for the key it was made with.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when the first record is saved.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def load(self, name: str, key: str) -> dict[str, Any] | None:
+        """Return the record `name` if it is there, whole, and was made with this key."""
+        try:
+            record = json.loads(self._path(name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(record, dict) or record.get("key") != key:
+            return None
+        content = record.get("content")
+        return content if isinstance(content, dict) else None
+
+    def save(self, name: str, key: str, content: dict[str, Any]) -> None:
+        """Write the record `name`."""
+        text = json.dumps({"key": key, "content": content}, separators=(",", ":"))
+        write_atomically(self._path(name), text)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{safe_name(name)}.json"
