@@ -38,15 +38,18 @@ def on_config(config: Any) -> Any:
 def on_files(files: Files, config: Any) -> Files:
     """Add the generated pages."""
     pages = {"command": ("The command", command_page())}
+    measures = measure_pages()
     for kind in KINDS:
+        if kind == "measures" and measures:
+            continue
         try:
             pages[kind] = (TITLES[kind], kind_page(kind))
         except EdgeCriticError:
             continue  # no such things in this version
-    measures = measure_pages()
-    links = "\n".join(f"- [{title}]({name}.md)" for name, (title, _) in pages.items())
-    more = "- [One page per measure](measures/index.md)\n" if measures else ""
-    index = f"# Reference\n\nMade from the program itself.\n\n{links}\n{more}"
+    links = [f"- [{title}]({name}.md)" for name, (title, _) in pages.items()]
+    if measures:
+        links.append("- [Measures](measures/index.md)")
+    index = "\n".join(["# Reference", "", "Made from the program itself.", "", *links]) + "\n"
     texts = {f"{name}.md": text for name, (_, text) in pages.items()}
     for name, content in {"index.md": index, **texts, **measures}.items():
         files.append(File.generated(config, f"reference/{name}", content=content))
