@@ -24,10 +24,12 @@ from edgecritic.run.judge import EXTRAS, TOLERANCE_SHARES, Failure, Job, Judged,
 from edgecritic.run.protocol_file import find_protocol
 from edgecritic.run.store import safe_name, write_atomically
 
-__all__ = ["BenchRun", "run_bench", "SCHEMA"]
+__all__ = ["BenchRun", "run_bench", "detector_folder", "SCHEMA"]
 
 SCHEMA = 1
 """Version of the layout of ``results.json``."""
+
+_RECORDS = "records"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +167,12 @@ def run_bench(
 def _records(folder: Path | None, detector: str | None) -> Path | None:
     if folder is None:
         return None
-    return folder / "images" / ("human level" if detector is None else safe_name(detector))
+    return folder / _RECORDS / ("human level" if detector is None else safe_name(detector))
+
+
+def detector_folder(name: str) -> str:
+    """Return the name of the folder that holds a detector's files."""
+    return safe_name(name) if name != _RECORDS else safe_name(f"{name}/")
 
 
 def _by_detector(items: Iterable[Judged]) -> dict[str | None, dict[str, Judged]]:
@@ -204,6 +211,7 @@ def _entry(
     ois = {key: value for key, value in whole["ois"].items() if key != "threshold"}
     return {
         "name": name,
+        "folder": detector_folder(name),
         "images": len(judged),
         "ods": whole["ods"],
         "ois": ois,
