@@ -58,7 +58,7 @@ format: $(STAMPS)/test
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMPS)/bench
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(ARGS)
 
 docs: $(STAMPS)/docs
 	$(BIN)/mkdocs build --strict --quiet

@@ -285,7 +285,7 @@ def _count(tally: Tally, row: int, change: int) -> None:
     before = tally.hits[pixel]
     tally.hits[pixel] = before + change
     tally.counts[0] += change
-    tally.counts[1] += (before + change > 0) - (before > 0)
+    tally.counts[1] += int(before + change > 0) - int(before > 0)
 
 
 @kernel
