@@ -1,6 +1,6 @@
 """The boundary benchmark beside the reference program: counts, speed, memory, and being killed.
 
-    python benchmarks/boundary.py [--quick]
+python benchmarks/boundary.py [--quick]
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from bars import Bar, best, boundaries, child, data_root, seconds, ucm
 from PIL import Image
 
+from bars import Bar, best, boundaries, child, data_root, seconds, ucm
 from edgecritic import Benchmark, get_protocol, human_counts, human_level, sweep
 from edgecritic.datasets.files import read_candidates, read_strength
 from edgecritic.datasets.synthetic import write
@@ -60,7 +60,8 @@ def counts(data: Path) -> Iterator[Bar]:
         yield Bar(
             PART,
             f"golden counts, {kind}",
-            f"{wrong} points out of bounds; ODS, OIS, AP differ by " + ", ".join(f"{gap:+.5f}" for gap in gaps),
+            f"{wrong} points out of bounds; ODS, OIS, AP differ by "
+            + ", ".join(f"{gap:+.5f}" for gap in gaps),
             "0 points, differences ≤ 0.0005",
             wrong == 0 and max(map(abs, gaps)) <= 5e-4,
         )
@@ -83,7 +84,11 @@ def published(data: Path) -> Iterator[Bar]:
         row += [found.ois.recall, found.ois.precision, found.ois.f, found.ap]
         worst = max(worst, float(np.abs(row - np.loadtxt(home / test / "eval_bdry.txt")).max()))
     yield Bar(
-        PART, "published outputs test_1 to test_4", f"largest difference {worst:.5f}", "≤ 0.0005", worst <= 5e-4
+        PART,
+        "published outputs test_1 to test_4",
+        f"largest difference {worst:.5f}",
+        "≤ 0.0005",
+        worst <= 5e-4,
     )
 
 
@@ -121,15 +126,15 @@ def sweeps(data: Path, images: int) -> Iterator[Bar]:
         protocol = get_protocol("bsds").with_changes("golden", thresholds=steps)
         ratios, times = [], []
         for strength, truths, _ in list(golden_images(data, kind).values())[:images]:
-            ours = best(lambda s=strength, t=truths: sweep(s, t, protocol=protocol), 3)
-            theirs = seconds(lambda s=strength, t=truths: reference(s, t, protocol.threshold_values()))
+            ours = best(lambda s=strength, t=truths, p=protocol: sweep(s, t, protocol=p), 3)
+            theirs = seconds(lambda s=strength, t=truths, p=protocol: reference(s, t, p.threshold_values()))
             ratios.append(theirs / ours)
             times.append(ours)
         median = statistics.median(ratios)
         yield Bar(
             PART,
             f"sweep of {len(ratios)} {kind} maps against the reference loop",
-            f"median {median:.0f}× (from {min(ratios):.0f}×), {statistics.median(times) * 1e3:.0f} ms an image",
+            f"median {median:.0f}× (from {min(ratios):.0f}×), {1e3 * statistics.median(times):.0f} ms each",
             f"median ≥ {bar}×",
             median >= bar,
         )
@@ -152,7 +157,10 @@ def whole_command(data: Path) -> Iterator[Bar]:
         with tempfile.TemporaryDirectory() as folder:
             start = time.perf_counter()
             done = subprocess.run(
-                [sys.executable, "-c", run.format(*places, folder)], check=True, capture_output=True, text=True
+                [sys.executable, "-c", run.format(*places, folder)],
+                check=True,
+                capture_output=True,
+                text=True,
             )
             spent.append(time.perf_counter() - start)
             peak = max(peak, int(done.stderr.split()[-1]) / 1024)

@@ -1,6 +1,6 @@
 """The matching strategies and thinning beside other programs on the same input, in the same run.
 
-    python benchmarks/matching.py [--quick]
+python benchmarks/matching.py [--quick]
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from bars import Bar, best, boundaries, child, data_root, seconds, ucm
-from growth import fitted_exponents
 from scipy import ndimage
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-from surfaces import noisy_twins
 
 import edgecritic
+from bars import Bar, best, boundaries, child, data_root, seconds, ucm
 from edgecritic.matching.base import Pair
 from edgecritic.matching.csa import assign_by_cost_scaling, cost_scaling_solver
 from edgecritic.matching.graph import build_graph
+from growth import fitted_exponents
+from surfaces import noisy_twins
 
 PART = "matching"
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
@@ -86,7 +86,9 @@ def against_solvers(data: Path, images: int) -> Iterator[Bar]:
         matrix = coo_array((costs, ends), shape=(rows, columns + rows)).tocsr()
         ours = best(lambda c=candidate, t=truth: edgecritic.match(c, t), 2)
         ratios["SciPy"].append(seconds(lambda m=matrix: min_weight_full_bipartite_matching(m)) / ours)
-        ratios["OR-Tools"].append(seconds(lambda g=graph: assign_by_cost_scaling(g, cost_scaling_solver())) / ours)
+        ratios["OR-Tools"].append(
+            seconds(lambda g=graph: assign_by_cost_scaling(g, cost_scaling_solver())) / ours
+        )
     names = {"SciPy": ("SciPy min_weight_full_bipartite_matching", 25), "OR-Tools": ("OR-Tools", 10)}
     for key, (name, bar) in names.items():
         median = statistics.median(ratios[key])

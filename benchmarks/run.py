@@ -1,6 +1,6 @@
 """All bars in one table: what is measured, what it has to be, met or missed.
 
-    python benchmarks/run.py [--quick] [PART …]
+python benchmarks/run.py [--quick] [PART …]
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def main() -> None:
     met = sum(bar.met is True for bar in table)
     print(f"\n{met} of {len(table)} bars met")
     if options.json:
-        options.json.write_text(json.dumps([asdict(bar) for bar in table], indent=1, ensure_ascii=False) + "\n")
+        options.json.write_text(
+            json.dumps([asdict(bar) for bar in table], indent=1, ensure_ascii=False) + "\n"
+        )
 
 
 if __name__ == "__main__":
