@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from edgecritic.errors import DataError
-from edgecritic.report.files import replace_file
 from edgecritic.report.schema import check_results
 from edgecritic.report.tables import table_csv, table_tex, terminal_table, tex_escape
 from edgecritic.report.write import load_results, write_report
+from edgecritic.run.files import replace_file
 
 
 def empty(make_results):

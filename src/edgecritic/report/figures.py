@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgecritic.errors import MissingExtraError
-from edgecritic.report.files import replace_file
 from edgecritic.report.view import Series, all_series, short, shorten
+from edgecritic.run.files import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,9 +20,10 @@ from edgecritic.protocols.human import human_level
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep
 from edgecritic.run.executor import Progress, run_tasks
+from edgecritic.run.files import write_text
 from edgecritic.run.judge import EXTRAS, TOLERANCE_SHARES, Failure, Job, Judged, judge, variants
 from edgecritic.run.protocol_file import find_protocol
-from edgecritic.run.store import safe_name, write_atomically
+from edgecritic.run.store import safe_name
 
 __all__ = ["BenchRun", "run_bench", "detector_folder", "SCHEMA"]
 
@@ -153,7 +154,7 @@ def run_bench(
         protocol=chosen,
     )
     if folder is not None:
-        write_atomically(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        write_text(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     return run
 
 

@@ -31,7 +31,7 @@ EXTRAS = ("crispness", "ceval", "tolerances")
 TOLERANCE_SHARES = (1.0, 0.5, 0.25)
 """The tolerance curve: these shares of the protocol's tolerance."""
 
-HUMAN = "human level"
+HUMAN = "_human"
 """Where the annotators' counts are kept among the detectors."""
 
 RECORD_VERSION = 1
