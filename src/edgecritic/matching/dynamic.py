@@ -91,6 +91,7 @@ class ExactState:
             raise too_many_links()
         rows = self._pixels[self._web.pixel_of]
         self._state = empty_state(masks[0].size, rows, self._columns, self.outlier_cost, self._row_salts())
+        self._search = assign.new_search(max(rows.size, self._columns.size))
         self._tally = assign.Tally(
             pixel_of=self._web.pixel_of,
             hits=np.zeros(self._pixels.size, dtype=np.int32),
@@ -175,6 +176,7 @@ class ExactState:
             web.rows,
             web.columns,
             self._state,
+            self._search,
             self._tally,
             web.pixel_start,
             web.pixel_rows,

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid, Neighbourhood
-from edgecritic.kernels.links import Links, links_of_rows
+from edgecritic.kernels.links import Links, links_of_rows, turned
+from edgecritic.kernels.solve import solve
+from edgecritic.kernels.state import State, new_state
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
@@ -56,7 +57,7 @@ def exact(pair: Pair, *, window: int | None = None) -> Matching:
     rows, columns = grid.raster(flat_rows), grid.raster(flat_columns)
     alone_cost = outlier_cost(limit, pair.spacing)
     state = empty_state(pair.candidate.size, rows, columns, alone_cost, salt(columns))
-    assign.solve(links, state)
+    solve(links, turned(links, columns.size), state)
     matched = np.flatnonzero(state.column_of >= 0)
     return Matching.from_pairs(pair, rows[matched], columns[state.column_of[matched]])
 
@@ -114,7 +115,7 @@ def empty_state(
     columns: NDArray[np.int64],
     alone_cost: int,
     salts: int | NDArray[np.int64],
-) -> assign.State:
+) -> State:
     """Make a state in which no row is present yet.
 
     `size` is the number of pixels of the maps, `rows` and `columns` are raster indices, `salts` the salt
@@ -131,22 +132,10 @@ def empty_state(
             "give a smaller tolerance"
         )
     scale = 1 << (hash_bits + sum_bits)
-    idle = -_scatter(columns, hash_bits, _COLUMN_FACTOR)
-    nodes = max(rows.size, columns.size)
-    return assign.State(
-        column_of=np.full(rows.size, assign.ABSENT, dtype=np.int32),
-        row_of=np.full(columns.size, assign.ALONE, dtype=np.int32),
-        u=np.zeros(rows.size, dtype=np.int64),
-        v=idle.copy(),
+    return new_state(
         dummy=alone_cost * scale - _scatter(rows + salts, hash_bits, _ROW_FACTOR),
-        idle=idle,
-        scale=np.array([scale], dtype=np.int64),
-        reach=np.full(nodes, 2**62, dtype=np.int64),
-        via=np.empty(nodes, dtype=np.int32),
-        seen=np.empty(nodes, dtype=np.int32),
-        done=np.empty(nodes, dtype=np.int32),
-        heap_key=np.empty(2 * nodes + 64, dtype=np.int64),
-        heap_node=np.empty(2 * nodes + 64, dtype=np.int32),
+        idle=-_scatter(columns, hash_bits, _COLUMN_FACTOR),
+        scale=scale,
     )
 
 
