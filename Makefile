@@ -1,5 +1,7 @@
 # Every target makes its own environment in .venv: `make demo` and `make test` need nothing but Python.
 PYTHON ?= python3
+# Options of the benchmarks, such as ARGS="--quick matching".
+ARGS   ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
