@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from edgecritic.matching import Matching as Matching
     from edgecritic.matching import match as match
     from edgecritic.matching.dynamic import ExactState as ExactState
+    from edgecritic.measures import Comparison as Comparison
+    from edgecritic.measures import Scores as Scores
+    from edgecritic.measures import assess as assess
+    from edgecritic.measures import compare as compare
+    from edgecritic.measures import score as score
     from edgecritic.protocols.benchmark import Benchmark as Benchmark
     from edgecritic.protocols.benchmark import BenchmarkResult as BenchmarkResult
     from edgecritic.protocols.crispness import average_crispness as average_crispness
@@ -32,6 +37,11 @@ _HOMES = {
     "match": "edgecritic.matching",
     "Matching": "edgecritic.matching",
     "ExactState": "edgecritic.matching.dynamic",
+    "compare": "edgecritic.measures",
+    "Comparison": "edgecritic.measures",
+    "score": "edgecritic.measures",
+    "Scores": "edgecritic.measures",
+    "assess": "edgecritic.measures",
     "thin": "edgecritic.detectors.thinning",
     "suppress": "edgecritic.detectors.suppression",
     "sweep": "edgecritic.protocols.sweep",
