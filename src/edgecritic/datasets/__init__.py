@@ -1,1 +1,52 @@
-"""Data sets and files: one layout per file, and the input doctor."""
+"""Data sets and files: readers, layouts, the input doctor, and the embedded synthetic data set.
+
+The public names are loaded on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from edgecritic.datasets.boundaries import label_boundaries as label_boundaries
+    from edgecritic.datasets.cases import Case as Case
+    from edgecritic.datasets.cases import Dataset as Dataset
+    from edgecritic.datasets.cases import find_cases as find_cases
+    from edgecritic.datasets.doctor import Diagnosis as Diagnosis
+    from edgecritic.datasets.doctor import Finding as Finding
+    from edgecritic.datasets.doctor import check_case as check_case
+    from edgecritic.datasets.doctor import diagnose as diagnose
+    from edgecritic.datasets.files import Volume as Volume
+    from edgecritic.datasets.files import read_array as read_array
+    from edgecritic.datasets.files import read_candidates as read_candidates
+    from edgecritic.datasets.files import read_image as read_image
+    from edgecritic.datasets.files import read_mask as read_mask
+    from edgecritic.datasets.files import read_segmentations as read_segmentations
+    from edgecritic.datasets.files import read_strength as read_strength
+    from edgecritic.datasets.files import read_truths as read_truths
+    from edgecritic.datasets.files import read_volume as read_volume
+    from edgecritic.datasets.write import write_bsds_mat as write_bsds_mat
+    from edgecritic.datasets.write import write_image as write_image
+    from edgecritic.datasets.write import write_map as write_map
+
+_HOMES = {
+    **dict.fromkeys(("Case", "Dataset", "find_cases"), "cases"),
+    **dict.fromkeys(("Diagnosis", "Finding", "check_case", "diagnose"), "doctor"),
+    **dict.fromkeys(("Volume", "read_array", "read_image", "read_mask", "read_segmentations"), "files"),
+    **dict.fromkeys(("read_candidates", "read_strength", "read_truths", "read_volume"), "files"),
+    **dict.fromkeys(("write_bsds_mat", "write_image", "write_map"), "write"),
+    "label_boundaries": "boundaries",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'edgecritic.datasets' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"edgecritic.datasets.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

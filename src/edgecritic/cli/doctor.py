@@ -1,0 +1,77 @@
+"""``edgecritic doctor``: say what is wrong with predictions and truths before they are scored."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from edgecritic.datasets.doctor import Diagnosis, Finding
+
+__all__ = ["add_parser", "run"]
+
+_SHOWN = 4
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser."""
+    parser = subparsers.add_parser(
+        "doctor",
+        help="check predictions and truths for what would falsify a score",
+        description="Read every file once and say what is wrong: grey or inverted maps, sizes that differ, "
+        "missing names, lossy files. Exits with 1 if anything would falsify a score.",
+    )
+    parser.add_argument("predictions", help="folder with one soft map per image, or one file")
+    parser.add_argument("--truth", required=True, help="truth folder, BSDS folder, pair list or file")
+    parser.add_argument("--images", help="folder of the photos")
+    parser.add_argument("--masks", help="folder of masks that are 1 where pixels count")
+    parser.add_argument("--split", choices=("train", "val", "test"), help="split of a BSDS folder")
+    parser.add_argument("--binarize", type=float, metavar="SHARE", help="accept grey truths, cut at SHARE")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the diagnosis; return 0 if no error was found, else 1."""
+    from edgecritic.datasets.doctor import diagnose
+
+    diagnosis = diagnose(
+        args.predictions,
+        args.truth,
+        images=args.images,
+        masks=args.masks,
+        split=args.split,
+        binarize=args.binarize,
+    )
+    if args.json:
+        import json
+
+        print(json.dumps(diagnosis.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        print(render(diagnosis))
+    return 0 if diagnosis.ok else 1
+
+
+def render(diagnosis: Diagnosis) -> str:
+    """Return the diagnosis as text: findings of one kind share a paragraph."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in diagnosis.findings:
+        groups.setdefault((finding.severity, finding.kind), []).append(finding)
+    low, high = diagnosis.annotators
+    people = f"{low}" if low == high else f"{low} to {high}"
+    lines = [
+        f"{diagnosis.cases} images, {people} annotators each, truth layout: {diagnosis.layout or 'none'}"
+    ]
+    for (severity, kind), findings in groups.items():
+        files = f" ({len(findings)} files)" if len(findings) > 1 else ""
+        lines.append(f"\n{severity.upper():8}{kind}{files}")
+        lines += [f"        {finding.file}: {finding.what}" for finding in findings[:_SHOWN]]
+        if len(findings) > _SHOWN:
+            lines.append(f"        … and {len(findings) - _SHOWN} more (see --json)")
+        remedies = dict.fromkeys(finding.remedy for finding in findings if finding.remedy)
+        lines += [f"     →  {remedy}" for remedy in list(remedies)[:_SHOWN]]
+    count = len(diagnosis.errors)
+    lines.append(
+        "\nNo errors: ready to be scored." if diagnosis.ok else f"\n{count} error(s): fix them first."
+    )
+    return "\n".join(lines)

@@ -1,0 +1,114 @@
+"""Guards shared by all readers: a memory limit, bounded decompression, one clear error per file."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Protocol
+
+import numpy as np
+
+from edgecritic.errors import DataError, EdgeCriticError
+
+__all__ = [
+    "MEMORY_LIMIT",
+    "PIXEL_LIMIT",
+    "check_size",
+    "read_bytes",
+    "read_limited",
+    "fill",
+    "reading",
+    "quiet",
+]
+
+MEMORY_LIMIT = 768 * 2**20
+"""Most bytes that reading one file may need, so that a process with its libraries stays below 1 GiB."""
+
+PIXEL_LIMIT = 2**28
+"""Most pixels or voxels in one file."""
+
+_CHUNK = 2**20
+
+
+class ByteStream(Protocol):
+    """Anything that gives decompressed bytes piece by piece."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most `size` bytes, none at the end."""
+        ...
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever a reader or a library raises into one `DataError` that names the file."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except EdgeCriticError as error:
+        if str(path) in str(error):
+            raise
+        raise type(error)(f"{path}: {error}") from error
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file") from error
+    except MemoryError as error:
+        raise DataError(f"{path}: not enough memory to read this file") from error
+    except Exception as error:
+        told = " ".join(str(error).split())[:160] or type(error).__name__
+        raise DataError(f"{path}: cannot be read, it may be damaged or of another kind ({told})") from error
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence a library's warnings about a file: what they tell of is checked here or harmless.
+
+    Used where a library does warn and nowhere else, because it is not safe among threads before
+    Python 3.14.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def check_size(shape: Sequence[int], bytes_per_pixel: float) -> int:
+    """Return the number of pixels of `shape`, or refuse what would need too much memory.
+
+    `bytes_per_pixel` counts everything that is alive at the worst moment: stored data and result.
+    """
+    if any(length < 0 for length in shape):
+        raise DataError(f"declares a negative size {tuple(shape)}; the file is damaged")
+    pixels = math.prod(int(length) for length in shape)
+    if pixels > PIXEL_LIMIT or pixels * bytes_per_pixel > MEMORY_LIMIT:
+        raise DataError(
+            f"declares {pixels} pixels {tuple(shape)}, which needs more than the allowed "
+            f"{MEMORY_LIMIT // 2**20} MiB; crop it, or store it with fewer bits per pixel"
+        )
+    return pixels
+
+
+def read_bytes(path: Path, limit: int = MEMORY_LIMIT // 2) -> bytes:
+    """Return the whole of a regular file, or refuse one of more than `limit` bytes."""
+    with path.open("rb") as file:
+        return read_limited(file, limit)
+
+
+def read_limited(file: IO[bytes], limit: int = MEMORY_LIMIT // 2) -> bytes:
+    """Return the rest of an open regular file, or refuse one of more than `limit` bytes."""
+    size = os.fstat(file.fileno()).st_size
+    if size > limit:
+        raise DataError(f"is {size} bytes long, more than the allowed {limit}")
+    return file.read(limit)
+
+
+def fill(stream: ByteStream, size: int) -> bytearray:
+    """Return exactly `size` bytes of `stream`; memory grows with what is really there."""
+    result = bytearray()
+    while len(result) < size:
+        piece = stream.read(min(_CHUNK, size - len(result)))
+        if not piece:
+            raise DataError(f"ends after {len(result)} of {size} declared bytes; the file is truncated")
+        result += piece
+    return result

@@ -1,0 +1,190 @@
+"""What people store in `.mat` files: annotators' maps, contour maps, segmentations, one matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from numpy.typing import NDArray
+
+from edgecritic.datasets import _matlab5
+from edgecritic.datasets._guard import MEMORY_LIMIT, read_limited
+from edgecritic.datasets.boundaries import label_boundaries
+from edgecritic.errors import DataError
+from edgecritic.inputs import BoolArray
+
+__all__ = ["Node", "opened", "matrix", "strength_matrix", "truth_matrices", "segmentations"]
+
+Array = TypeVar("Array", bound=NDArray[Any])
+
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+class Node(Protocol):
+    """A variable or a value inside one, of either generation of the format."""
+
+    @property
+    def name(self) -> str:
+        """The variable's name."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its size along each axis."""
+        ...
+
+    @property
+    def is_cell(self) -> bool:
+        """Whether it is a cell array."""
+        ...
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether it is a struct."""
+        ...
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether `array` can decode it."""
+        ...
+
+    def array(self) -> NDArray[Any]:
+        """Return its numbers."""
+        ...
+
+    def cells(self) -> Iterator[Node]:
+        """Go through the values of a cell array."""
+        ...
+
+    def structs(self, *fields: str) -> Iterator[dict[str, Any]]:
+        """Go through an array of structs, looking at `fields` only."""
+        ...
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Iterator[Node]]:
+    """Give the variables of a `.mat` file of version 5, 6, 7 or 7.3; they live as long as the context."""
+    with path.open("rb") as file:
+        start = file.read(520)
+        is_hdf5 = start.startswith(_HDF5) or start[512:] == _HDF5
+        if not is_hdf5:
+            file.seek(0)
+            data = read_limited(file)
+    if is_hdf5:
+        from edgecritic.datasets._matlab73 import opened as opened_73
+
+        with opened_73(path) as found:
+            yield found
+    else:
+        yield _matlab5.variables(data)
+
+
+def matrix(path: Path, key: str | None = None) -> NDArray[Any]:
+    """Return the numbers of variable `key`, or of the only numeric variable with 2 or 3 axes."""
+    with opened(path) as found:
+        return _choose(found, key, _is_numeric_map).array()
+
+
+def strength_matrix(path: Path, key: str | None = None) -> NDArray[Any]:
+    """Return a soft map; a double-sized contour map (`ucm2`) is sampled down to the image's size."""
+    with opened(path) as found:
+        node = _choose(found, key, _is_numeric_map, preferred="ucm2", refused="segs")
+        array = node.array()
+        return array[2::2, 2::2] if node.name == "ucm2" else array
+
+
+def truth_matrices(
+    path: Path, key: str | None, convert: Callable[[NDArray[Any]], BoolArray]
+) -> list[BoolArray]:
+    """Return one map per annotator of a BSDS-like file, or the only matrix of another one.
+
+    Each is converted as soon as it is unpacked, while it is still in the processor's cache.
+    """
+    with opened(path) as found:
+        node = _choose(
+            found, key, lambda node: node.is_cell or _is_numeric_map(node), preferred="groundTruth"
+        )
+        return _limited(convert(array) for array in _annotators(node))
+
+
+def segmentations(path: Path, key: str | None = None) -> list[NDArray[Any]]:
+    """Return the label images of a cell array (`segs`), or of a BSDS truth's `Segmentation` fields."""
+    with opened(path) as found:
+        node = _choose(found, key, lambda node: node.is_cell, preferred="segs")
+        return _limited(_labels(item) for item in node.cells())
+
+
+def _labels(item: Node) -> NDArray[Any]:
+    labels = next(item.structs("Segmentation"), {}).get("Segmentation") if item.is_struct else item
+    if labels is None or not labels.is_numeric:
+        raise DataError("holds cells that are no label images (`segs` or `Segmentation` expected)")
+    array: NDArray[Any] = labels.array()
+    return array
+
+
+def _annotators(node: Node) -> Iterator[NDArray[Any]]:
+    if node.is_cell:
+        for item in node.cells():
+            yield from _annotators_of_item(item)
+    else:
+        yield from _annotators_of_item(node)
+
+
+def _annotators_of_item(node: Node) -> Iterator[NDArray[Any]]:
+    if not node.is_struct:
+        yield node.array()
+        return
+    for fields in node.structs("Boundaries", "Segmentation"):
+        if "Boundaries" in fields:
+            yield fields["Boundaries"].array()
+        elif "Segmentation" in fields:
+            yield label_boundaries(fields["Segmentation"].array())
+        else:
+            raise DataError("holds a struct with neither `Boundaries` nor `Segmentation`")
+
+
+def _limited(arrays: Iterator[Array]) -> list[Array]:
+    result: list[Array] = []
+    size = 0
+    for array in arrays:
+        size += array.nbytes
+        if size > MEMORY_LIMIT // 3 or len(result) >= 10_000:
+            raise DataError("holds more maps than fit in memory; store one file per annotator")
+        result.append(array)
+    if not result:
+        raise DataError("holds an empty cell array: no map at all")
+    return result
+
+
+def _is_numeric_map(node: Node) -> bool:
+    return node.is_numeric and len(node.shape) in (2, 3) and min(node.shape) > 1
+
+
+def _choose(
+    variables: Iterator[Node],
+    key: str | None,
+    usable: Callable[[Node], bool],
+    *,
+    preferred: str = "",
+    refused: str = "",
+) -> Node:
+    """Return the variable `key`, else the `preferred` one, else the only `usable` one."""
+    found = []
+    for node in variables:
+        if node.name == (key or preferred):
+            return node
+        found.append(node)
+    names = ", ".join(node.name for node in found if node.name) or "none"
+    if key is not None:
+        raise DataError(f"has no variable {key!r} (its variables: {names})")
+    if refused and any(node.name == refused for node in found):
+        raise DataError(f"holds segmentations ({refused!r}), not a soft map; use read_candidates")
+    possible = [node for node in found if usable(node)]
+    if len(possible) == 1:
+        return possible[0]
+    if possible:
+        choices = ", ".join(node.name for node in possible)
+        raise DataError(f"holds several variables that could be meant ({choices}); name one with key=")
+    raise DataError(f"holds no variable that can be used here (its variables: {names})")

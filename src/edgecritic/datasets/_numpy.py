@@ -1,0 +1,68 @@
+"""`.npy` and `.npz` files, read without pickle and never larger than they declare and may be."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.datasets._guard import MEMORY_LIMIT, check_size, fill, quiet
+from edgecritic.datasets.names import natural_key
+from edgecritic.errors import DataError
+
+__all__ = ["load_npy", "load_npz"]
+
+_MAX_MEMBERS = 1000
+_MAX_HEADER = 10_000
+
+
+def load_npy(path: Path) -> NDArray[Any]:
+    """Return the array of a `.npy` file."""
+    with path.open("rb") as file:
+        shape, fortran, dtype = _header(file)
+        pixels = check_size(shape, 2 * dtype.itemsize)
+        left = path.stat().st_size - file.tell()
+        if left < pixels * dtype.itemsize:
+            raise DataError(f"declares {pixels * dtype.itemsize} bytes but holds {left}; it is truncated")
+        return np.fromfile(file, dtype, pixels).reshape(shape, order="F" if fortran else "C")
+
+
+def load_npz(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a `.npz` file in the natural order of their names."""
+    with zipfile.ZipFile(path) as archive:
+        members = [item for item in archive.infolist() if item.filename.endswith(".npy")]
+        if not 0 < len(members) <= _MAX_MEMBERS:
+            raise DataError(f"holds {len(members)} arrays, expected 1 to {_MAX_MEMBERS}")
+        if sum(item.file_size for item in members) > MEMORY_LIMIT // 2:
+            raise DataError(f"would unpack to more than the allowed {MEMORY_LIMIT // 2} bytes")
+        return {
+            item.filename.removesuffix(".npy"): _member(archive, item)
+            for item in sorted(members, key=lambda item: natural_key(item.filename))
+        }
+
+
+def _member(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> NDArray[Any]:
+    if item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise DataError(f"array {item.filename} is compressed in an unusual way; use np.savez_compressed")
+    with archive.open(item) as stream:
+        shape, fortran, dtype = _header(stream)
+        size = check_size(shape, 2 * dtype.itemsize) * dtype.itemsize
+        if size > item.file_size:
+            raise DataError(f"array {item.filename} declares more bytes than it holds; it is truncated")
+        numbers = np.frombuffer(fill(stream, size), dtype)
+        return numbers.reshape(shape, order="F" if fortran else "C")
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(file)
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in readers:
+        raise DataError(f"is a .npy file of version {version}; save a plain array of numbers with np.save")
+    with quiet():
+        shape, fortran, dtype = readers[version](file, max_header_size=_MAX_HEADER)
+    if dtype.kind not in "biuf":
+        raise DataError(f"holds {dtype} values where numbers were expected; save a plain array of numbers")
+    return shape, fortran, dtype

@@ -1,0 +1,117 @@
+"""Folders of maps: one file per image, several files per image, or sub-folders.
+
+Truth folders may be laid out in four ways, also mixed:
+
+=========================  =====================================================================
+``name.png``               one file per image (a ``.mat`` or ``.npz`` file may hold many annotators)
+``name.1.png``             one file per image and annotator, numbered before the ending
+``name/anything.png``      one folder per image with one file per annotator
+``annotator/name.png``     one folder per annotator with one file per image
+=========================  =====================================================================
+
+The last two are told apart by the names of the predictions. No file is opened.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from edgecritic.datasets.names import MAP_SUFFIXES, natural_key, split_name
+from edgecritic.errors import DataError
+
+__all__ = ["Listing", "list_maps", "list_truths", "scan"]
+
+_NUMBERED = re.compile(r"(.+)\.([0-9]+)")
+
+
+@dataclass(slots=True)
+class Listing:
+    """Files by image name, what could not be used, and how the folder was understood."""
+
+    files: dict[str, tuple[Path, ...]] = field(default_factory=dict)
+    ignored: list[Path] = field(default_factory=list)
+    layouts: set[str] = field(default_factory=set)
+    images: dict[str, Path] = field(default_factory=dict)
+
+
+def scan(folder: Path) -> tuple[dict[str, list[str]], list[str], list[str]]:
+    """Return file names by stem, sub-folder names, and names of other files, in natural order."""
+    files: dict[str, list[str]] = {}
+    folders, others = [], []
+    try:
+        with os.scandir(folder) as entries:
+            found = [(entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith(".")]
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be listed ({error.strerror}); give an existing folder") from error
+    for name, is_folder in sorted(found, key=lambda item: natural_key(item[0])):
+        stem, suffix = split_name(name)
+        if is_folder:
+            folders.append(name)
+        elif suffix in MAP_SUFFIXES:
+            files.setdefault(stem, []).append(name)
+        else:
+            others.append(name)
+    return files, folders, others
+
+
+def list_maps(folder: Path) -> Listing:
+    """List a folder with exactly one file per image (predictions, images, masks)."""
+    files, _, others = scan(folder)
+    maps: dict[str, tuple[Path, ...]] = {
+        stem: (_single(folder, stem, names),) for stem, names in files.items()
+    }
+    return Listing(maps, [folder / name for name in others])
+
+
+def list_truths(folder: Path, wanted: Collection[str] | None = None) -> Listing:
+    """List a folder of truths in any of the layouts of this module.
+
+    Parameters
+    ----------
+    folder : Path
+    wanted : names, optional
+        Names of the predictions, which decide what an ambiguous name means.
+    """
+    files, folders, others = scan(folder)
+    result = Listing(ignored=[folder / name for name in others])
+    known = frozenset(wanted or ())
+    for stem, names in files.items():
+        path = _single(folder, stem, names)
+        numbered = _NUMBERED.fullmatch(stem)
+        if numbered and stem not in known:
+            _append(result, numbered[1], path, "one numbered file per annotator")
+        else:
+            _append(result, stem, path, "one file per image")
+    for name in folders:
+        _list_subfolder(folder / name, known, result)
+    result.files = {name: result.files[name] for name in sorted(result.files, key=natural_key)}
+    return result
+
+
+def _list_subfolder(folder: Path, known: frozenset[str], result: Listing) -> None:
+    files, _, others = scan(folder)
+    result.ignored += [folder / name for name in others]
+    per_annotator = folder.name not in known and not known.isdisjoint(files)
+    for stem, names in files.items():
+        path = _single(folder, stem, names)
+        if per_annotator:
+            _append(result, stem, path, "one folder per annotator")
+        else:
+            _append(result, folder.name, path, "one folder per image")
+
+
+def _append(listing: Listing, name: str, path: Path, layout: str) -> None:
+    listing.files[name] = (*listing.files.get(name, ()), path)
+    listing.layouts.add(layout)
+
+
+def _single(folder: Path, stem: str, names: list[str]) -> Path:
+    if len(names) > 1:
+        raise DataError(
+            f"{folder}: holds several files called {stem!r} ({', '.join(names)}); keep one of them"
+        )
+    return folder / names[0]

@@ -1,0 +1,56 @@
+"""Pair lists: text with ``image truth`` on each line (`.lst`), or a JSON list of such pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from edgecritic.datasets._guard import read_bytes, reading
+from edgecritic.datasets.folder import Listing
+from edgecritic.datasets.names import natural_key, split_name
+from edgecritic.errors import DataError
+
+__all__ = ["LIST_SUFFIXES", "list_pairs"]
+
+LIST_SUFFIXES = frozenset({".lst", ".txt", ".json"})
+_LARGEST = 64 * 2**20
+
+
+def list_pairs(path: Path) -> Listing:
+    """Read a pair list; the name of a pair is the stem of its image.
+
+    Each line, or each JSON item, names an image and one or more truth files, relative to the list's
+    folder. Columns are separated by tabs if there are any, else by spaces; lines that start with ``#``
+    are left out.
+    """
+    with reading(path):
+        text = read_bytes(path, _LARGEST).decode("utf-8-sig")
+        rows = _json_rows(text) if text.lstrip()[:1] == "[" else _text_rows(text)
+        result = Listing(layouts={"pair list"})
+        for number, row in enumerate(rows, start=1):
+            if len(row) < 2:
+                raise DataError(f"pair {number} must name an image and a truth, got {' '.join(row)!r}")
+            image, *truths = (path.parent / name for name in row)
+            name = split_name(image.name)[0]
+            if name in result.files:
+                raise DataError(f"pair {number} has the name {name!r} of an earlier pair; names must differ")
+            result.files[name] = tuple(truths)
+            result.images[name] = image
+        if not result.files:
+            raise DataError("holds no pairs; expected one `image truth` per line")
+        result.files = {name: result.files[name] for name in sorted(result.files, key=natural_key)}
+        return result
+
+
+def _text_rows(text: str) -> list[list[str]]:
+    lines = (line.strip() for line in text.splitlines())
+    separator = "\t" if "\t" in text else None
+    return [line.split(separator) for line in lines if line and not line.startswith("#")]
+
+
+def _json_rows(text: str) -> list[list[str]]:
+    rows = json.loads(text)
+    for row in rows:
+        if not (isinstance(row, list) and all(isinstance(name, str) and name for name in row)):
+            raise DataError("each JSON item must be a list [image, truth] of two file names")
+    return list(rows)

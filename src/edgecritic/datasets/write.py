@@ -1,0 +1,102 @@
+"""Write maps and annotators' truths in the forms that other tools read too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.datasets.files import PathLike
+from edgecritic.datasets.names import suffix_of
+from edgecritic.errors import DataError, InputError
+from edgecritic.inputs import as_array, as_mask, as_strength
+
+__all__ = ["write_map", "write_image", "write_bsds_mat"]
+
+
+def write_map(path: PathLike, array: Any, *, bits: int = 8) -> Path:
+    """Write a binary or soft map as ``.png`` or ``.npy`` and return its path.
+
+    Parameters
+    ----------
+    path : path
+        The ending decides. Missing folders are made.
+    array : array_like
+        Booleans become 0/255; floats in [0, 1] become round(255 · value), or round(65535 · value).
+        ``.npy`` keeps the array as it is.
+    bits : {8, 16}
+        Depth of a ``.png`` file.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from edgecritic.datasets.files import read_strength
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_strength(write_map(folder + "/a.png", np.array([[0.0, 0.2, 1.0]])))
+    array([[0. , 0.2, 1. ]])
+    """
+    file = Path(path)
+    values = as_array(array)
+    if suffix_of(file) == ".npy":
+        if values.dtype.kind not in "biuf":
+            raise InputError(f"{file}: a map must hold numbers, got dtype {values.dtype}")
+        _make_folder(file)
+        np.save(file, values, allow_pickle=False)
+        return file
+    if suffix_of(file) != ".png":
+        raise DataError(f"{file}: maps are written as .png or .npy")
+    if values.ndim != 2:
+        raise InputError(
+            f"{file}: a .png file holds a map of 2 dimensions, got shape {values.shape}; use .npy"
+        )
+    _save_png(file, _integers(as_strength(values), bits))
+    return file
+
+
+def write_image(path: PathLike, image: NDArray[Any]) -> Path:
+    """Write a grey or colour image with values in [0, 1] as an 8-bit ``.png``; others are clipped."""
+    file = Path(path)
+    _save_png(file, _integers(np.clip(image, 0.0, 1.0), 8))
+    return file
+
+
+def write_bsds_mat(path: PathLike, truths: Sequence[Any]) -> Path:
+    """Write annotators' maps as a BSDS truth file (MATLAB 5, compressed) and return its path.
+
+    The file holds ``groundTruth``, a 1 × K cell array of structs with the field ``Boundaries`` (uint8,
+    0/1), which the classic benchmark programs read.
+    """
+    from scipy.io import savemat
+
+    maps = [as_mask(truth, f"truth {number}") for number, truth in enumerate(truths, start=1)]
+    if not maps or len({found.shape for found in maps}) != 1:
+        raise InputError("truths must be one or more maps of one shape")
+    cells = np.empty((1, len(maps)), dtype=object)
+    for index, found in enumerate(maps):
+        cells[0, index] = {"Boundaries": found.astype(np.uint8)}
+    file = Path(path)
+    if suffix_of(file) != ".mat":
+        raise DataError(f"{file}: a BSDS truth file must end with .mat")
+    _make_folder(file)
+    savemat(file, {"groundTruth": cells}, do_compression=True)
+    return file
+
+
+def _integers(values: NDArray[Any], bits: int) -> NDArray[Any]:
+    if bits not in (8, 16):
+        raise InputError(f"bits must be 8 or 16, got {bits!r}")
+    return np.rint(values * (2.0**bits - 1)).astype(np.uint8 if bits == 8 else np.uint16)
+
+
+def _save_png(file: Path, values: NDArray[Any]) -> None:
+    from PIL import Image
+
+    _make_folder(file)
+    Image.fromarray(values).save(file)
+
+
+def _make_folder(file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
