@@ -105,8 +105,10 @@ def join_channels(gradients: Sequence[tuple[FloatMap, ...]]) -> Edges:
     """
     if len(gradients) == 1:
         parts = gradients[0]
-        magnitude = np.hypot(*parts) if len(parts) == 2 else np.sqrt(np.square(parts).sum(axis=0))
-        return Edges(magnitude, parts)
+        squares = parts[0] * parts[0]
+        for part in parts[1:]:
+            squares += part * part
+        return Edges(np.sqrt(squares, out=squares), parts)
     e = sum((x * x for _, x in gradients), np.float64(0))
     f = sum((x * y for y, x in gradients), np.float64(0))
     g = sum((y * y for y, _ in gradients), np.float64(0))
@@ -135,17 +137,34 @@ def separable_gradient(
     scaled = [slope / size for slope, size in zip(slopes, spacing, strict=True)]
 
     def respond(planes: Sequence[FloatMap]) -> Edges:
-        gradients = []
-        for plane in planes:
-            parts = []
-            for axis in range(plane.ndim):
-                weights = [scaled[i] if i == axis else smooths[i] for i in range(plane.ndim)]
-                parts.append(correlate(plane, weights, reach))
-            gradients.append(tuple(parts))
-        edges = join_channels(gradients)
+        edges = join_channels([_slopes(plane, scaled, smooths, reach) for plane in planes])
         if any(size != 1 for size in spacing):
             steps = zip(edges.direction, spacing, strict=True)
             edges = Edges(edges.magnitude, tuple(part / size for part, size in steps))
         return edges
 
     return Operator(reach=reach, respond=respond)
+
+
+def _slopes(
+    plane: FloatMap, slopes: Sequence[Weights], smooths: Sequence[Weights], reach: Sequence[int]
+) -> tuple[FloatMap, ...]:
+    if plane.ndim == 2:
+        from edgecritic.kernels.separable import gradient_of_plane
+
+        rows = [
+            _widen(row, r)
+            for r, pair in zip(reach, zip(slopes, smooths, strict=True), strict=True)
+            for row in pair
+        ]
+        down, right = gradient_of_plane(np.ascontiguousarray(plane), *rows)
+        return down, right
+    parts = []
+    for axis in range(plane.ndim):
+        weights = [slopes[i] if i == axis else smooths[i] for i in range(plane.ndim)]
+        parts.append(correlate(plane, weights, reach))
+    return tuple(parts)
+
+
+def _widen(weights: Weights, reach: int) -> Weights:
+    return np.pad(weights, reach - weights.size // 2)

@@ -62,7 +62,7 @@ def crests(
            [0, 0, 1, 0, 0],
            [0, 0, 0, 0, 0]])
     """
-    from edgecritic.kernels.directional import keep_crests_along
+    from edgecritic.kernels import directional as kernels
 
     values = np.require(magnitude, np.float64, ["C", "W"])
     parts = [np.require(part, np.float64, ["C", "W"]) for part in direction]
@@ -77,9 +77,6 @@ def crests(
         raise InputError(f'neighbours must be "interpolated" or "nearest", got {neighbours!r}')
     if ties not in ("one", "both"):
         raise InputError(f'ties must be "one" or "both", got {ties!r}')
-    volume = values if values.ndim == 3 else values[None]
-    lifted = parts if values.ndim == 3 else [parts[0][None], parts[0][None], parts[1][None]]
-    keep: BoolArray = keep_crests_along(
-        volume, *lifted, float(slack), ties == "one", neighbours == "nearest"
-    )
-    return keep.reshape(values.shape)
+    find = kernels.keep_crests_of_plane if values.ndim == 2 else kernels.keep_crests_along
+    keep: BoolArray = find(values, *parts, float(slack), ties == "one", neighbours == "nearest")
+    return keep

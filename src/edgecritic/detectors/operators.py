@@ -85,14 +85,13 @@ class Outcome(NamedTuple):
 def apply(operator: Operator, picture: Picture, *, side: int | None = None) -> Outcome:
     """Run an operator over a picture; only the results are as large as the image."""
     shape = picture.shape
-    magnitude, thin = np.zeros(shape), np.zeros(shape)
+    magnitude, thin = np.empty(shape), np.empty(shape)
     vector = () if len(shape) == 2 else (len(shape),)
-    orientation = np.zeros((*vector, *shape), dtype=np.float32)
+    orientation = np.empty((*vector, *shape), dtype=np.float32)
     slack = ROUNDING * picture.peak
     for block in picture.blocks(side):
         wide = tuple(
-            slice(max(part.start - 1, 0), min(part.stop + 1, n))
-            for part, n in zip(block, shape, strict=True)
+            slice(max(part.start - 1, 0), min(part.stop + 1, n)) for part, n in zip(block, shape, strict=True)
         )
         planes = picture.cut(wide, operator.reach, operator.border, operator.colour == "luminance")
         edges = operator.respond(planes)
@@ -100,7 +99,7 @@ def apply(operator: Operator, picture: Picture, *, side: int | None = None) -> O
         survivors = operator.thin(edges, slack)
         inner = _relative(block, wide)
         magnitude[block] = edges.magnitude[inner]
-        thin[block] = (edges.magnitude * survivors)[inner]
+        np.multiply(edges.magnitude[inner], survivors[inner], out=thin[block])
         _orient(orientation, block, tuple(part[inner] for part in edges.direction))
     return Outcome(magnitude, thin, orientation)
 

@@ -23,6 +23,9 @@ Block = tuple[slice, ...]
 LUMINANCE = (0.299, 0.587, 0.114)
 
 _PAD_MODES: dict[str, Literal["symmetric", "edge"]] = {"mirror": "symmetric", "repeat": "edge"}
+EXTREME = 1e100
+"""Squares of larger values, or of the inverse, would be lost."""
+
 _WHOLE_IMAGE = 1 << 21
 """Larger images are worked on in blocks, so that only the results need memory."""
 
@@ -84,10 +87,10 @@ class Picture:
             start, stop = max(part.start - r, 0), min(part.stop + r, n)
             inside.append(slice(start, stop))
             margin.append((start - (part.start - r), part.stop + r - stop))
-        planes = [channel[tuple(inside)].astype(np.float64) for channel in self.channels]
+        planes = [_pad(channel[tuple(inside)], margin, border) for channel in self.channels]
         if luminance and len(planes) > 1:
             planes = [sum((w * plane for w, plane in zip(LUMINANCE, planes, strict=True)), np.float64(0))]
-        return [np.pad(plane, margin, mode=_PAD_MODES[border]) for plane in planes]
+        return planes
 
 
 def as_picture(image: Any, kind: Kind = "auto", spacing: Spacing = None) -> Picture:
@@ -121,13 +124,16 @@ def as_picture(image: Any, kind: Kind = "auto", spacing: Spacing = None) -> Pict
         raise InputError(f"image has no pixels: its shape is {array.shape}")
     channels = _channels(array, kind)
     low, high = (float(array.min()), float(array.max()))
-    if not (math.isfinite(low) and math.isfinite(high)):
+    peak = max(abs(low), abs(high))
+    if not math.isfinite(peak):
         raise InputError(
             "image holds NaN or infinite values; replace them first, for instance with numpy.nan_to_num"
         )
+    if not (peak == 0 or 1 / EXTREME < peak < EXTREME):
+        raise InputError(f"image values must be between 1e-100 and 1e100 in size, got {peak:g}; rescale them")
     scale = 1.0 / float(np.iinfo(array.dtype).max) if array.dtype.kind == "u" else 1.0
     sizes = as_spacing(spacing, channels[0].ndim)
-    return Picture(channels, sizes, scale, max(abs(low), abs(high)))
+    return Picture(channels, sizes, scale, peak)
 
 
 def _channels(array: NDArray[Any], kind: str) -> tuple[NDArray[Any], ...]:
@@ -147,3 +153,19 @@ def _channels(array: NDArray[Any], kind: str) -> tuple[NDArray[Any], ...]:
         f"(planes, rows, columns), got shape {shape} with kind={kind!r}; "
         'give kind="volume" for a volume of few columns'
     )
+
+
+def _pad(part: NDArray[Any], margin: list[tuple[int, int]], border: Border) -> FloatMap:
+    """Return a part of an image as floats with a margin filled from it."""
+    shape = [n + before + after for n, (before, after) in zip(part.shape, margin, strict=True)]
+    result = np.empty(shape)
+    filled = [slice(before, before + n) for n, (before, _) in zip(part.shape, margin, strict=True)]
+    result[tuple(filled)] = part
+    for axis, (n, sides) in enumerate(zip(part.shape, margin, strict=True)):
+        source = np.pad(np.arange(n), sides, mode=_PAD_MODES[border]) + sides[0]
+        for side in (slice(0, sides[0]), slice(sides[0] + n, shape[axis])):
+            if side.stop > side.start:
+                here = filled[:axis] + [side] + filled[axis + 1 :]
+                result[tuple(here)] = result[(*filled[:axis], source[side], *filled[axis + 1 :])]
+        filled[axis] = slice(None)
+    return result

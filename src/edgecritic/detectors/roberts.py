@@ -60,6 +60,4 @@ def roberts(spacing: Sequence[float], /, *, style: str = "native") -> Operator:
 
     if style == "native":
         return Operator(reach=(1, 1), respond=respond)
-    return Operator(
-        reach=(1, 1), respond=respond, thin=thin_diagonal, border="repeat", colour="luminance"
-    )
+    return Operator(reach=(1, 1), respond=respond, thin=thin_diagonal, border="repeat", colour="luminance")
