@@ -219,9 +219,8 @@ def _finish(name: str, outcome: Outcome, picture: Picture) -> Detection:
     if largest > 0:
         for part in (outcome.magnitude, outcome.thin):
             np.divide(part, largest, out=part)
-    arrays = (outcome.magnitude, outcome.thin, outcome.orientation)
-    for part in arrays:
-        part.flags.writeable = False
+    for array in (outcome.magnitude, outcome.thin, outcome.orientation):
+        array.setflags(write=False)
     return Detection(
         detector=name,
         strength=outcome.magnitude,

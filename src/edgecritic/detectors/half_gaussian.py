@@ -51,7 +51,7 @@ def half_gaussian(
     References
     ----------
     .. [1] B. Magnier, P. Montesinos and D. Diep, "Fast anisotropic edge detection using gamma correction in
-       color images", ISPA 2011. https://ieeexplore.ieee.org/document/6046610
+       color images", ISPA 2011.
 
     Examples
     --------

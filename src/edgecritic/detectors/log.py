@@ -99,7 +99,7 @@ def matlab_response(picture: Picture, block: Block, sigma: float | None) -> Floa
     kernel = laplacian_kernel(DEFAULT_SIGMA if sigma is None else sigma)
     half = kernel.shape[0] // 2
     plane = picture.cut(block, (half, half), "repeat", True)[0]
-    return _filter(plane, kernel, half)
+    return _filter(plane, kernel)
 
 
 def zero_crossings(response: Any, *, nearest: bool = True) -> FloatMap:
@@ -142,13 +142,13 @@ def _matlab(spacing: Sequence[float], sigma: float) -> Operator:
     half = kernel.shape[0] // 2
 
     def respond(planes: Sequence[FloatMap]) -> Edges:
-        return _crossings(_filter(planes[0], kernel, half), nearest=False, noise=_noise(planes[0]))
+        return _crossings(_filter(planes[0], kernel), nearest=False, noise=_noise(planes[0]))
 
     wide = (half + 1, half + 1)
     return Operator(reach=wide, respond=respond, thin=_interior, border="repeat", colour="luminance")
 
 
-def _filter(plane: FloatMap, kernel: FloatMap, half: int) -> FloatMap:
+def _filter(plane: FloatMap, kernel: FloatMap) -> FloatMap:
     from scipy.signal import oaconvolve
 
     # The kernel is symmetric and its mean is 0: an offset of the image does not count.

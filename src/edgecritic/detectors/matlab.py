@@ -77,13 +77,13 @@ def edge_matlab(
     ----------
     .. [1] The MathWorks, Image Processing Toolbox, function reference: edge.
     .. [2] J. Gimenez, J. Martinez and A. G. Flesia, "Unsupervised edge map scoring: a statistical complexity
-       approach", CVIU 122, 2014. https://doi.org/10.1016/j.cviu.2014.02.005
+       approach", CVIU 122, 2014.
 
     Examples
     --------
     >>> image = [[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]] * 4
     >>> edge_matlab(image, "sobel", 0.2).edges[1].astype(int)
-    array([0, 0, 1, 0, 0, 0])
+    array([0, 0, 0, 1, 0, 0])
     """
     from edgecritic.detectors.base import bind, respond
     from edgecritic.detectors.picture import as_picture

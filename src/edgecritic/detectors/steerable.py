@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,16 +110,24 @@ def harmonics(order: int, sigma: float) -> tuple[list[tuple[int, int]], NDArray[
     for (a, b), factor in template_terms(order, sigma).items():
         for row, angle in enumerate(angles):
             # Coefficients by powers of ∂y; the power of ∂x is what is left of a + b.
-            turned = np.polynomial.polynomial.polymul(
-                np.polynomial.polynomial.polypow([np.cos(angle), np.sin(angle)], a),
-                np.polynomial.polynomial.polypow([-np.sin(angle), np.cos(angle)], b),
-            )
+            turned = _expand([np.cos(angle), np.sin(angle)], a, [-np.sin(angle), np.cos(angle)], b)
             for j, value in enumerate(turned):
                 values[row, pairs.index((a + b - j, j))] += factor * value
-    return pairs, np.linalg.lstsq(_waves(angles, order), values, rcond=None)[0]
+    matrix: NDArray[np.float64] = np.linalg.lstsq(_waves(angles, order), values, rcond=None)[0].astype(
+        np.float64
+    )
+    return pairs, matrix
 
 
-def _waves(angles: FloatMap, order: int) -> FloatMap:
+def _expand(first: list[float], a: int, second: list[float], b: int) -> FloatMap:
+    """Return the coefficients of the product of two polynomials to the powers a and b."""
+    product = np.ones(1)
+    for factor in [first] * a + [second] * b:
+        product = np.convolve(product, factor)
+    return product
+
+
+def _waves(angles: NDArray[Any], order: int) -> FloatMap:
     """Return cos mθ and sin mθ for m = 1, 3, … as columns."""
     return np.stack([wave(m * angles) for m in range(1, order + 1, 2) for wave in (np.cos, np.sin)], axis=-1)
 
