@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -28,3 +29,12 @@ def data() -> Path:
     if root is None:
         pytest.skip("real data not found; set EDGECRITIC_DATA")
     return root
+
+
+@pytest.fixture
+def worked_example() -> tuple[np.ndarray, np.ndarray]:
+    """A 10×12 pair whose values under every measure and strategy were computed independently."""
+    candidate, truth = np.zeros((10, 12), bool), np.zeros((10, 12), bool)
+    truth[4, 2:10] = True
+    candidate[4, 2:5] = candidate[5, 5:8] = candidate[1, 10] = True
+    return candidate, truth

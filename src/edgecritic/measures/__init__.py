@@ -1,1 +1,26 @@
-"""Measures: one family per file, one small function per measure."""
+"""Every measure of an edge map as one family: one small function each, registered with its metadata."""
+
+from __future__ import annotations
+
+from edgecritic.measures.base import FAR, Empty, MeasureInfo, Special, describe, measure, measures
+from edgecritic.measures.evidence import Comparison, Confusion, compare
+from edgecritic.measures.scoring import Scores, assess, score
+from edgecritic.measures.sweeping import Sweep, sweep
+
+__all__ = [
+    "FAR",
+    "Comparison",
+    "Confusion",
+    "Empty",
+    "MeasureInfo",
+    "Scores",
+    "Special",
+    "Sweep",
+    "assess",
+    "compare",
+    "describe",
+    "measure",
+    "measures",
+    "score",
+    "sweep",
+]

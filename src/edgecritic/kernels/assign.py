@@ -1,0 +1,470 @@
+"""Exact one-to-one matching of rows (candidate pixels) to columns (truth pixels), kept under change.
+
+The problem: minimise Σ cost(row, column) over the matched pairs + Σ dummy[row] over the rows that stay
+alone − Σ idle[column] over the columns that stay alone. Rows and columns that are near each other are
+linked; all costs are integers.
+
+Prices u (rows) and v (columns) prove optimality. Whenever no kernel is running:
+
+* cost − u − v ≥ 0 on every link of a present row, and = 0 on every matched link;
+* u ≤ dummy, with equality for a row that stays alone;
+* v ≤ idle, with equality for a column that stays alone, unless it is *owed*: its row was removed and
+  `settle` has not looked at it yet.
+
+`add` and `settle` are Dijkstra searches on the reduced costs cost − u − v from a new row and from an
+owed column. They stop at the cheapest way to end and move the prices of what they passed, which keeps
+the three conditions, so the matching is optimal after every step (Jonker & Volgenant 1987).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.links import Links
+
+__all__ = ["ABSENT", "ALONE", "State", "Tally", "solve", "update", "sweep"]
+
+Ints = NDArray[np.int64]
+Places = NDArray[np.int32]
+
+ALONE = -1
+"""Partner of a present row or column that is matched to nothing."""
+
+ABSENT = -2
+"""Partner of a row that is not in the problem at the moment."""
+
+_FAR = np.int64(2**62)
+_MOST_BIDS = 8
+
+
+class State(NamedTuple):
+    """Matching, prices and the scratch memory of the searches.
+
+    Costs of links are stored unscaled; `scale` is the factor that turns them into the units of prices.
+    In a search the distance of a node is reach − price; `reach` is far for every node between calls.
+    """
+
+    column_of: Places
+    row_of: Places
+    u: Ints
+    v: Ints
+    dummy: Ints
+    idle: Ints
+    scale: Ints
+    reach: Ints
+    via: Places
+    seen: Places
+    done: Places
+    heap_key: Ints
+    heap_node: Places
+
+
+@kernel
+def _push(keys: Ints, nodes: Places, size: int, key: int, node: int) -> None:
+    hole = size
+    while hole > 0:
+        parent = (hole - 1) >> 1
+        if keys[parent] <= key:
+            break
+        keys[hole] = keys[parent]
+        nodes[hole] = nodes[parent]
+        hole = parent
+    keys[hole] = key
+    nodes[hole] = node
+
+
+@kernel
+def _drop_first(keys: Ints, nodes: Places, size: int) -> None:
+    last = size - 1
+    key = keys[last]
+    node = nodes[last]
+    hole = 0
+    while True:
+        child = 2 * hole + 1
+        if child >= last:
+            break
+        if child + 1 < last and keys[child + 1] < keys[child]:
+            child += 1
+        if keys[child] >= key:
+            break
+        keys[hole] = keys[child]
+        nodes[hole] = nodes[child]
+        hole = child
+    keys[hole] = key
+    nodes[hole] = node
+
+
+@kernel
+def _tidy(keys: Ints, nodes: Places, size: int, reach: Ints, price: Ints) -> int:
+    """Throw out entries that were overtaken by a shorter way; return how many stay."""
+    kept = 0
+    for at in range(size):
+        key = keys[at]
+        node = nodes[at]
+        if key == reach[node] - price[node]:
+            _push(keys, nodes, kept, key, node)
+            kept += 1
+    return kept
+
+
+@kernel
+def add(links: Links, state: State, new: int) -> int:
+    """Bring the row `new` into the problem and make the matching optimal again.
+
+    Return the row that stays alone because of it (it may be `new` itself), or `ALONE` if there is none.
+
+    The search goes from rows to columns over any link and from a column back to its own row. It ends at
+    a column that is alone, or at a row that gives up its column and stays alone instead.
+    """
+    start, other, cost = links.start, links.other, links.cost
+    row_of, column_of = state.row_of, state.column_of
+    u, v, dummy = state.u, state.v, state.dummy
+    reach, via, seen, done = state.reach, state.via, state.seen, state.done
+    keys, nodes = state.heap_key, state.heap_node
+    scale = state.scale[0]
+
+    best = dummy[new]
+    end_column = ALONE
+    end_row = new
+    row = new
+    passed = np.int64(0)  # distance of `row`, less its price
+    heap = seen_count = done_count = 0
+    while True:
+        for link in range(start[row], start[row + 1]):
+            least = passed + cost[link] * scale
+            if least >= best:
+                break
+            column = other[link]
+            if least >= reach[column]:
+                continue
+            far = least - v[column]
+            if far >= best:
+                continue
+            if row_of[column] == ALONE:
+                best = far
+                end_column = column
+                end_row = row
+                continue
+            if reach[column] == _FAR:
+                seen[seen_count] = column
+                seen_count += 1
+            reach[column] = least
+            via[column] = row
+            if heap == keys.size:
+                heap = _tidy(keys, nodes, heap, reach, v)
+            _push(keys, nodes, heap, far, column)
+            heap += 1
+        found = False
+        while heap > 0 and keys[0] < best and not found:
+            far = keys[0]
+            column = nodes[0]
+            found = far == reach[column] - v[column]
+            _drop_first(keys, nodes, heap)
+            heap -= 1
+        if not found:
+            break
+        done[done_count] = column
+        done_count += 1
+        row = row_of[column]
+        passed = far - u[row]
+        if passed + dummy[row] < best:
+            best = passed + dummy[row]
+            end_column = ALONE
+            end_row = row
+
+    u[new] = best
+    for at in range(done_count):
+        column = done[at]
+        rise = best + v[column] - reach[column]
+        v[column] -= rise
+        u[row_of[column]] += rise
+    for at in range(seen_count):
+        reach[seen[at]] = _FAR
+    row = end_row
+    column = end_column
+    while True:
+        left = column_of[row]
+        column_of[row] = column
+        if column != ALONE:
+            row_of[column] = row
+        if row == new:
+            break
+        column = left
+        row = via[column]
+    return end_row if end_column == ALONE else ALONE
+
+
+@kernel
+def settle(links: Links, state: State, owed: int) -> int:
+    """Offer the column `owed`, which lost its row, to the rows around it; the mirror image of `add`.
+
+    Return the row that is no longer alone, or `ALONE` if there is none.
+
+    The search goes from columns to present rows over any link and from a row on to its own column. It
+    ends at a row that was alone, or at a column that stays alone instead.
+    """
+    start, other, cost = links.start, links.other, links.cost
+    row_of, column_of = state.row_of, state.column_of
+    u, v, idle = state.u, state.v, state.idle
+    reach, via, seen, done = state.reach, state.via, state.seen, state.done
+    keys, nodes = state.heap_key, state.heap_node
+    scale = state.scale[0]
+
+    best = idle[owed] - v[owed]
+    end_row = ALONE
+    end_column = owed
+    column = owed
+    passed = -v[owed]  # distance of `column`, less its price
+    heap = seen_count = done_count = 0
+    while True:
+        for link in range(start[column], start[column + 1]):
+            row = other[link]
+            least = passed + cost[link] * scale
+            if least >= reach[row] or column_of[row] == ABSENT:
+                continue
+            far = least - u[row]
+            if far >= best:
+                continue
+            if column_of[row] == ALONE:
+                best = far
+                end_row = row
+                end_column = column
+                continue
+            if reach[row] == _FAR:
+                seen[seen_count] = row
+                seen_count += 1
+            reach[row] = least
+            via[row] = column
+            if heap == keys.size:
+                heap = _tidy(keys, nodes, heap, reach, u)
+            _push(keys, nodes, heap, far, row)
+            heap += 1
+        found = False
+        while heap > 0 and keys[0] < best and not found:
+            far = keys[0]
+            row = nodes[0]
+            found = far == reach[row] - u[row]
+            _drop_first(keys, nodes, heap)
+            heap -= 1
+        if not found:
+            break
+        done[done_count] = row
+        done_count += 1
+        column = column_of[row]
+        passed = far - v[column]
+        if passed + idle[column] < best:
+            best = passed + idle[column]
+            end_row = ALONE
+            end_column = column
+
+    v[owed] += best
+    for at in range(done_count):
+        row = done[at]
+        fall = best + u[row] - reach[row]
+        u[row] -= fall
+        v[column_of[row]] += fall
+    for at in range(seen_count):
+        reach[seen[at]] = _FAR
+    row = end_row
+    column = end_column
+    while True:
+        left = row_of[column]
+        row_of[column] = row
+        if row != ALONE:
+            column_of[row] = column
+        if column == owed:
+            break
+        row = left
+        column = via[row]
+    return end_row
+
+
+@kernel
+def _bid(links: Links, state: State, new: int) -> int:
+    """Let a row, and those it drives out, bid for columns a few times.
+
+    A bidder takes its cheapest column and raises that column's price until its second choice is as
+    good. Return the row that is left without a column, or `ALONE` if there is none.
+    """
+    start, other, cost = links.start, links.other, links.cost
+    row_of, column_of = state.row_of, state.column_of
+    u, v, dummy = state.u, state.v, state.dummy
+    scale = state.scale[0]
+    row = new
+    for _ in range(_MOST_BIDS):
+        first = dummy[row]
+        second = _FAR
+        column = ALONE
+        for link in range(start[row], start[row + 1]):
+            least = cost[link] * scale
+            if least >= second:
+                break
+            value = least - v[other[link]]
+            if value < first:
+                second = first
+                first = value
+                column = other[link]
+            elif value < second:
+                second = value
+        column_of[row] = column
+        if column == ALONE:
+            u[row] = first
+            return ALONE
+        v[column] -= second - first
+        u[row] = second
+        loser = row_of[column]
+        row_of[column] = row
+        if loser == ALONE:
+            return ALONE
+        column_of[loser] = ABSENT
+        row = loser
+    return row
+
+
+@kernel
+def _nearest_first(links: Links) -> Places:
+    """Return the rows that have links, those with the cheapest link first."""
+    start, cost = links.start, links.cost
+    count = start.size - 1
+    largest = 0
+    for row in range(count):
+        if start[row + 1] > start[row]:
+            largest = max(largest, cost[start[row]])
+    place = np.zeros(largest + 2, dtype=np.int64)
+    for row in range(count):
+        if start[row + 1] > start[row]:
+            place[cost[start[row]] + 1] += 1
+    for step in range(largest + 1):
+        place[step + 1] += place[step]
+    order = np.empty(place[largest + 1], dtype=np.int32)
+    for row in range(count):
+        if start[row + 1] > start[row]:
+            near = cost[start[row]]
+            order[place[near]] = row
+            place[near] += 1
+    return order
+
+
+@kernel
+def solve(links: Links, state: State) -> None:
+    """Bring all rows into an empty problem.
+
+    Most rows find their column by bidding, in an order that makes rivals rare; the others are added by
+    searches, in the order of their numbers because neighbours share memory.
+    """
+    u, dummy, column_of = state.u, state.dummy, state.column_of
+    for row in range(column_of.size):
+        column_of[row] = ALONE
+        u[row] = dummy[row]
+    order = _nearest_first(links)
+    for row in order:
+        column_of[row] = ABSENT
+    waiting = np.zeros(column_of.size, dtype=np.bool_)
+    for row in order:
+        loser = _bid(links, state, row)
+        if loser != ALONE:
+            waiting[loser] = True
+    for row in range(waiting.size):
+        if waiting[row]:
+            add(links, state, row)
+
+
+class Tally(NamedTuple):
+    """Counts that are kept while rows come and go.
+
+    A pixel may have several rows (one for every map that it is matched with). `hits` is the number of
+    them that are matched, `counts` is (matched rows, pixels with a hit).
+    """
+
+    pixel_of: Places
+    hits: Places
+    counts: Ints
+
+
+@kernel
+def _count(tally: Tally, row: int, change: int) -> None:
+    pixel = tally.pixel_of[row]
+    before = tally.hits[pixel]
+    tally.hits[pixel] = before + change
+    tally.counts[0] += change
+    tally.counts[1] += (before + change > 0) - (before > 0)
+
+
+@kernel
+def update(
+    row_links: Links, column_links: Links, state: State, tally: Tally, removed: Places, added: Places
+) -> None:
+    """Take rows out and bring rows in; the matching is optimal again at the end.
+
+    New rows are brought in before the columns that lost their rows are settled: a row that moved by a
+    pixel then simply takes over the column of its predecessor.
+    """
+    row_of, column_of, v, idle = state.row_of, state.column_of, state.v, state.idle
+    owed = np.empty(removed.size, dtype=np.int32)
+    owed_count = 0
+    for row in removed:
+        column = column_of[row]
+        column_of[row] = ABSENT
+        if column >= 0:
+            _count(tally, row, -1)
+            row_of[column] = ALONE
+            if v[column] < idle[column]:
+                owed[owed_count] = column
+                owed_count += 1
+    for row in added:
+        loser = add(row_links, state, row)
+        if loser != row:
+            _count(tally, row, 1)
+            if loser != ALONE:
+                _count(tally, loser, -1)
+    for at in range(owed_count):
+        column = owed[at]
+        if row_of[column] == ALONE and v[column] < idle[column]:
+            winner = settle(column_links, state, column)
+            if winner != ALONE:
+                _count(tally, winner, 1)
+
+
+@kernel
+def _rows_of(pixels: Places, pixel_start: Ints, pixel_rows: Places) -> Places:
+    size = 0
+    for pixel in pixels:
+        size += pixel_start[pixel + 1] - pixel_start[pixel]
+    rows = np.empty(size, dtype=np.int32)
+    size = 0
+    for pixel in pixels:
+        for at in range(pixel_start[pixel], pixel_start[pixel + 1]):
+            rows[size] = pixel_rows[at]
+            size += 1
+    return rows
+
+
+@kernel
+def sweep(
+    row_links: Links,
+    column_links: Links,
+    state: State,
+    tally: Tally,
+    pixel_start: Ints,
+    pixel_rows: Places,
+    gained: Places,
+    gained_start: Ints,
+    lost: Places,
+    lost_start: Ints,
+    counts: Ints,
+) -> None:
+    """Run through the steps of a threshold sweep and write down the tally's counts after each.
+
+    Step k brings the pixels gained[gained_start[k] : gained_start[k + 1]] and takes the pixels
+    lost[lost_start[k] : lost_start[k + 1]].
+    """
+    for step in range(gained_start.size - 1):
+        new = _rows_of(gained[gained_start[step] : gained_start[step + 1]], pixel_start, pixel_rows)
+        gone = _rows_of(lost[lost_start[step] : lost_start[step + 1]], pixel_start, pixel_rows)
+        update(row_links, column_links, state, tally, gone, new)
+        counts[step, 0] = tally.counts[0]
+        counts[step, 1] = tally.counts[1]

@@ -1,0 +1,174 @@
+"""Which pixels lie near each other: the sparse graph on which one-to-one matchings are found."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.kernels._jit import kernel
+
+__all__ = ["Links", "WebOfLinks", "links_of_rows", "link_maps"]
+
+Ints = NDArray[np.int64]
+Places = NDArray[np.int32]
+
+
+class Links(NamedTuple):
+    """The links of every node: those of node n are at start[n] … start[n + 1] − 1, cheapest first."""
+
+    start: Ints
+    other: Places
+    cost: Places
+
+
+class WebOfLinks(NamedTuple):
+    """The links between pixels that may become candidates (rows) and the pixels of several maps (columns).
+
+    A pixel has one row for every map that it can reach. The rows of pixel p are
+    pixel_rows[pixel_start[p] : pixel_start[p + 1]]; the pixel of a row is pixel_of[row].
+    """
+
+    rows: Links
+    columns: Links
+    pixel_of: Places
+    pixel_start: Ints
+    pixel_rows: Places
+
+
+@kernel
+def links_of_rows(
+    rows: Ints, columns_at: Places, steps: Ints, step_cost: Ints, most: int
+) -> tuple[Ints, Places, Places]:
+    """Link every row to the columns around it; give up, with a last start of −1, beyond `most` links.
+
+    `rows` are flat grid positions, `columns_at` the grid of column numbers (−1 elsewhere), `steps` the
+    flat offsets sorted by `step_cost`.
+    """
+    count = rows.size
+    start = np.empty(count + 1, dtype=np.int64)
+    capacity = max(1024, 16 * count)
+    other = np.empty(capacity, dtype=np.int32)
+    cost = np.empty(capacity, dtype=np.int32)
+    size = 0
+    for row in range(count):
+        start[row] = size
+        if size > most:
+            start[count] = -1
+            return start, other[:0], cost[:0]
+        if size + steps.size > capacity:
+            capacity += capacity // 2 + steps.size
+            more_other = np.empty(capacity, dtype=np.int32)
+            more_cost = np.empty(capacity, dtype=np.int32)
+            more_other[:size] = other[:size]
+            more_cost[:size] = cost[:size]
+            other, cost = more_other, more_cost
+        here = rows[row]
+        for step in range(steps.size):
+            column = columns_at[here + steps[step]]
+            other[size] = column
+            cost[size] = step_cost[step]
+            size += column >= 0
+    start[count] = size
+    return start, other[:size], cost[:size]
+
+
+@kernel
+def _sorted_by(keys: Places, count: int, first: Places, second: Places) -> tuple[Ints, Places, Places]:
+    """Put two arrays in the order of their keys 0 … count − 1, equal keys in the given order."""
+    start = np.zeros(count + 1, dtype=np.int64)
+    for key in keys:
+        start[key + 1] += 1
+    for key in range(count):
+        start[key + 1] += start[key]
+    place = start[:-1].copy()
+    sorted_first = np.empty(keys.size, dtype=np.int32)
+    sorted_second = np.empty(keys.size, dtype=np.int32)
+    for at in range(keys.size):
+        where = place[keys[at]]
+        place[keys[at]] += 1
+        sorted_first[where] = first[at]
+        sorted_second[where] = second[at]
+    return start, sorted_first, sorted_second
+
+
+@kernel
+def _near_pairs(
+    columns: Ints, map_start: Ints, pixel_at: Places, pixels: int, steps: Ints, step_cost: Ints, most: int
+) -> tuple[Places, Places, Places, Places]:
+    """List all links, map by map and the cheapest first; rows are numbered as they appear.
+
+    Gives up if there are more than `most`: what it then returns has more than `most` links too.
+    """
+    capacity = max(1024, 12 * columns.size)
+    row_end = np.empty(capacity, dtype=np.int32)
+    column_end = np.empty(capacity, dtype=np.int32)
+    cost = np.empty(capacity, dtype=np.int32)
+    pixel_of = np.empty(capacity, dtype=np.int32)
+    number = np.empty(pixels, dtype=np.int32)
+    size = rows = 0
+    for map_number in range(map_start.size - 1):
+        number[:] = -1
+        for step in range(steps.size):
+            if size + map_start[map_number + 1] - map_start[map_number] > capacity:
+                if size > most:
+                    break
+                capacity += capacity // 2 + columns.size
+                row_end = _longer(row_end, size, capacity)
+                column_end = _longer(column_end, size, capacity)
+                cost = _longer(cost, size, capacity)
+                pixel_of = _longer(pixel_of, rows, capacity)
+            for column in range(map_start[map_number], map_start[map_number + 1]):
+                pixel = pixel_at[columns[column] - steps[step]]
+                if pixel >= 0:
+                    if number[pixel] < 0:
+                        number[pixel] = rows
+                        pixel_of[rows] = pixel
+                        rows += 1
+                    row_end[size] = number[pixel]
+                    column_end[size] = column
+                    cost[size] = step_cost[step]
+                    size += 1
+    return row_end[:size], column_end[:size], cost[:size], pixel_of[:rows].copy()
+
+
+@kernel
+def _longer(array: Places, size: int, capacity: int) -> Places:
+    longer = np.empty(capacity, dtype=np.int32)
+    longer[:size] = array[:size]
+    return longer
+
+
+@kernel
+def link_maps(
+    columns: Ints, map_start: Ints, pixel_at: Places, pixels: int, steps: Ints, step_cost: Ints, most: int
+) -> WebOfLinks:
+    """Link the pixels of several maps to the pixels that may become candidates.
+
+    Parameters
+    ----------
+    columns, map_start
+        Flat positions of the pixels of all maps, one map after the other; map m has
+        columns[map_start[m] : map_start[m + 1]].
+    pixel_at, pixels
+        The grid of pixel numbers (−1 where none may appear) and their number.
+    steps, step_cost
+        Flat offsets sorted by cost; with every offset its opposite is one too.
+    most
+        Beyond so many links the rest is left out.
+    """
+    row_end, column_end, cost, pixel_of = _near_pairs(
+        columns, map_start, pixel_at, pixels, steps, step_cost, most
+    )
+    row_start, row_other, row_cost = _sorted_by(row_end, pixel_of.size, column_end, cost)
+    column_start, column_other, column_cost = _sorted_by(column_end, columns.size, row_end, cost)
+    order = np.arange(pixel_of.size).astype(np.int32)
+    pixel_start, pixel_rows, _ = _sorted_by(pixel_of, pixels, order, order)
+    return WebOfLinks(
+        Links(row_start, row_other, row_cost),
+        Links(column_start, column_other, column_cost),
+        pixel_of,
+        pixel_start,
+        pixel_rows,
+    )

@@ -1,0 +1,150 @@
+"""Pixelwise validation: which pixels of a source map a target map confirms."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.grid import Grid, Neighbourhood
+
+__all__ = ["Sight", "line_of_sight", "validate"]
+
+_MARGIN = 0.25
+
+
+class Sight(NamedTuple):
+    """Tables over the offsets of a ball, without the zero offset, sorted by length.
+
+    Attributes
+    ----------
+    steps : (n, ndim) int64
+        Offsets in pixels.
+    vectors : (n, ndim) float64
+        Offsets in physical units.
+    lengths : (n,) float64
+    flat : (n,) int64
+        Offsets as steps on the grid.
+    direct : (n,) bool
+        Whether the offset leads to a pixel that shares a side.
+    start : (n + 1,) int64
+    blockers : int64
+        ``blockers[start[i] : start[i + 1]]`` are the steps to the pixels that must not hold a source
+        pixel for offset i to be in sight.
+    radii : (ndim,) int64
+        Half the window in which the source is searched.
+    corner : int64
+        Steps to the neighbours, diagonal ones too, that are accepted at once; may be empty.
+    """
+
+    steps: NDArray[np.int64]
+    vectors: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+    flat: NDArray[np.int64]
+    direct: NDArray[np.bool_]
+    start: NDArray[np.int64]
+    blockers: NDArray[np.int64]
+    radii: NDArray[np.int64]
+    corner: NDArray[np.int64]
+
+
+def line_of_sight(grid: Grid, near: Neighbourhood, spacing: tuple[float, ...], corners: bool) -> Sight:
+    """Make the tables for a grid whose margin is the window's half side.
+
+    The line from p to q is sampled at whole steps s = 1, 2, … ≤ |q − p| − 1 in pixels; each sample blocks
+    the pixels from round(z − ¼) to round(z + ¼) along each axis.
+    """
+    offsets = near.offsets[1:]
+    ndim = offsets.shape[1]
+    norms = np.sqrt((offsets.astype(np.float64) ** 2).sum(axis=1))
+    owners, cells = [np.empty(0, np.int64)], [np.empty((0, ndim), np.int64)]
+    choices = np.stack(np.meshgrid(*[[0, 1]] * ndim, indexing="ij"), axis=-1).reshape(-1, ndim)
+    for s in range(1, int(norms.max(initial=0.0))):
+        far = np.flatnonzero(s <= norms - 1)
+        z = s * offsets[far] / norms[far, None]
+        low, high = np.floor(z - _MARGIN + 0.5), np.floor(z + _MARGIN + 0.5)
+        for choice in choices:
+            own = ((high > low) | (choice == 0)).all(axis=1)
+            owners.append(far[own])
+            cells.append((low + choice)[own].astype(np.int64))
+    owner = np.concatenate(owners)
+    order = np.argsort(owner, kind="stable")
+    around = np.stack(np.meshgrid(*[[-1, 0, 1]] * ndim, indexing="ij"), axis=-1).reshape(-1, ndim)
+    return Sight(
+        steps=np.ascontiguousarray(offsets),
+        vectors=offsets.astype(np.float64) * np.asarray(spacing),
+        lengths=near.distances[1:].copy(),
+        flat=grid.flat_offsets(offsets),
+        direct=norms == 1,
+        start=np.searchsorted(owner[order], np.arange(norms.size + 1)).astype(np.int64),
+        blockers=grid.flat_offsets(np.concatenate(cells)[order]),
+        radii=np.asarray(grid.radii, dtype=np.int64),
+        corner=grid.flat_offsets(around if corners else around[:0]),
+    )
+
+
+@kernel
+def _blocked(source: NDArray[np.bool_], p: int, cells: NDArray[np.int64]) -> bool:
+    for cell in cells:  # noqa: SIM110
+        if source[p + cell]:
+            return True
+    return False
+
+
+@kernel
+def _inside(sight: Sight, i: int, j: int) -> bool:
+    for axis in range(sight.radii.size):
+        if abs(sight.steps[i, axis] + sight.steps[j, axis]) > sight.radii[axis]:
+            return False
+    return True
+
+
+@kernel
+def _same_side(sight: Sight, source: NDArray[np.bool_], p: int, i: int, lowest_cosine: float) -> bool:
+    """Tell whether p or a source pixel on its side is a nearest source pixel of q = p + offset i."""
+    lengths = sight.lengths
+    q = p + sight.flat[i]
+    nearest = lengths[i]
+    for j in range(lengths.size):
+        if lengths[j] > nearest:
+            break
+        if _inside(sight, i, j) and source[q + sight.flat[j]]:
+            nearest = lengths[j]
+            dot = 0.0
+            for axis in range(sight.radii.size):
+                dot -= sight.vectors[i, axis] * sight.vectors[j, axis]
+            if dot >= lowest_cosine * lengths[i] * lengths[j]:
+                return True
+    return bool(nearest == lengths[i])
+
+
+@kernel
+def validate(
+    pixels: NDArray[np.int64],
+    source: NDArray[np.bool_],
+    target: NDArray[np.bool_],
+    sight: Sight,
+    lowest_cosine: float,
+) -> NDArray[np.bool_]:
+    """Return for each of the flat source `pixels` whether the target confirms it.
+
+    `lowest_cosine` is the cosine of the largest angle, a little lower to allow for rounding.
+    """
+    confirmed = np.zeros(pixels.size, dtype=np.bool_)
+    for k in range(pixels.size):
+        p = pixels[k]
+        if target[p] or _blocked(target, p, sight.corner):
+            confirmed[k] = True
+            continue
+        for i in range(sight.flat.size):
+            if not target[p + sight.flat[i]]:
+                continue
+            cells = sight.blockers[sight.start[i] : sight.start[i + 1]]
+            if sight.direct[i] or (
+                not _blocked(source, p, cells) and _same_side(sight, source, p, i, lowest_cosine)
+            ):
+                confirmed[k] = True
+                break
+    return confirmed

@@ -1,0 +1,292 @@
+"""Many measures of one candidate at once: `score` against truths, `assess` without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError
+from edgecritic.ids import Id
+from edgecritic.inputs import Spacing, as_mask
+from edgecritic.measures import regions
+from edgecritic.measures.base import MeasureInfo, plain_number
+from edgecritic.measures.base import measures as registry
+from edgecritic.measures.evidence import Comparison, OnDegenerate, Single, check_policy
+from edgecritic.measures.targets import Target, as_target
+from edgecritic.registry import Bound
+
+__all__ = ["FAMILIES", "Scores", "assess", "choose", "evaluate", "render", "score", "default_measures"]
+
+FAMILIES = (
+    "confusion",
+    "figures of merit",
+    "distances",
+    "surfaces",
+    "correspondence",
+    "regions",
+    "without truth",
+)
+Measures = str | Id | Iterable[str | Id] | None
+BoundMeasure = Bound[MeasureInfo]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """The values of measures for one candidate.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        The ids, such as ``baddeley(k=1)``.
+    better : tuple of "lower" or "higher"
+        The direction of good of each.
+    families : tuple of str
+    annotators : (truths, measures) float array
+        The value of every measure against every truth; one row without truth.
+
+    Examples
+    --------
+    >>> found = score([[1, 1, 0]], [[[1, 1, 0]], [[1, 0, 0]]], "jaccard")
+    >>> found["jaccard"], found.best["jaccard"]
+    (0.75, 1.0)
+    """
+
+    measures: tuple[str, ...]
+    better: tuple[str, ...]
+    families: tuple[str, ...]
+    annotators: NDArray[np.float64]
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """The mean of every measure over the truths (the value itself if there is one)."""
+        return self._row(self.annotators.mean(axis=0))
+
+    @property
+    def best(self) -> dict[str, float]:
+        """The best value of every measure over the truths."""
+        low, high = self.annotators.min(axis=0), self.annotators.max(axis=0)
+        return self._row([high[i] if way == "higher" else low[i] for i, way in enumerate(self.better)])
+
+    @property
+    def per_annotator(self) -> list[dict[str, float]]:
+        """The values against every truth."""
+        return [self._row(row) for row in self.annotators]
+
+    def __getitem__(self, measure: str | Id) -> float:
+        """Return the mean over the truths of the measure with this id."""
+        name = str(measure)
+        if name not in self.measures:
+            name = str(registry.bind(measure))
+        if name not in self.measures:
+            raise InputError(f"{name} was not computed; these were: {', '.join(self.measures)}")
+        return self.mean[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all values, ready for JSON: NaN is ``None``, infinity the word ``"inf"``."""
+        shown: dict[str, Any] = {"scores": _plain(self.mean)}
+        if len(self.annotators) > 1:
+            shown["best"] = _plain(self.best)
+            shown["annotators"] = [_plain(row) for row in self.per_annotator]
+        return shown
+
+    def __str__(self) -> str:
+        """Return a table by family; arrows show the direction of good."""
+        columns = {"mean": self.mean, "best": self.best} if len(self.annotators) > 1 else {"": self.mean}
+        return render(self.measures, self.better, self.families, columns)
+
+    def _row(self, values: Iterable[float]) -> dict[str, float]:
+        return {name: float(value) for name, value in zip(self.measures, values, strict=True)}
+
+
+def score(
+    candidate: Any,
+    truths: Any,
+    measures: Measures = None,
+    *,
+    spacing: Spacing = None,
+    empty_distance: float | None = None,
+    on_degenerate: OnDegenerate = "value",
+) -> Scores:
+    """Compute measures of a candidate against one truth or several, with all evidence shared.
+
+    Parameters
+    ----------
+    candidate : array_like, 2-D or 3-D
+        A binary edge map; a label map for region measures (`pri`, `voi`, `covering`).
+    truths : array_like, or a list of them
+        Maps of the same shape. A list of maps is several truths, of as many annotators.
+    measures : str or list of str, optional
+        Ids such as ``"baddeley(k=1)"``; all that need no matching and no labels if not given.
+    spacing, empty_distance, on_degenerate
+        As for `edgecritic.compare`.
+
+    Returns
+    -------
+    Scores
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.zeros((10, 12), bool)
+    >>> truth[4, 2:10] = True
+    >>> found = score(np.roll(truth, 1, axis=0), truth, ["fom", "hausdorff"])
+    >>> print(found)
+    figures of merit
+      fom              ↓ 0.1
+    distances
+      hausdorff        ↓ 1
+    """
+    chosen = choose(measures, default_measures())
+    check_policy(on_degenerate)
+    several = as_maps(truths)
+    kinds = {bound.entry.info.needs == "segmentation" for bound in chosen}
+    if kinds == {True}:
+        rows = [_region_row(candidate, truth, chosen) for truth in several]
+        return _scores(chosen, rows)
+    if True in kinds:
+        raise InputError(
+            "region measures take label maps and the others binary maps; ask for one kind at a time"
+        )
+    judged = as_target(candidate, "candidate", spacing, empty_distance)
+    warned = False
+    rows = []
+    for number, truth in enumerate(several):
+        name = "truth" if len(several) == 1 else f"truths[{number}]"
+        comparison = pair_up(judged, as_target(truth, name, spacing, empty_distance), on_degenerate)
+        comparison.warned = warned
+        rows.append(evaluate(chosen, comparison))
+        warned = comparison.warned
+    return _scores(chosen, rows)
+
+
+def assess(candidate: Any, measures: Measures = None, *, on_degenerate: OnDegenerate = "value") -> Scores:
+    """Compute measures of a candidate without any truth.
+
+    Parameters
+    ----------
+    candidate : array_like, 2-D or 3-D
+        A binary edge map. Volumes have `entropy` only.
+    measures : str or list of str, optional
+        Ids such as ``"equilibrium(window=9)"``; all of this kind if not given.
+    on_degenerate : "value", "nan" or "raise"
+        What to do with a map that has no edge pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(assess(np.eye(21, dtype=bool), "entropy"))
+    without truth
+      entropy       ↑ 0.72619
+    """
+    mask = as_mask(candidate, "candidate")
+    check_policy(on_degenerate)
+    single = Single(mask, on_degenerate=on_degenerate)
+    own = ("equilibrium", "entropy", "complexity") if single.squeezed.ndim == 2 else ("entropy",)
+    chosen = choose(measures, own)
+    for bound in chosen:
+        if bound.entry.info.needs != "candidate":
+            raise InputError(f"{bound} needs a truth; use edgecritic.score(candidate, truth)")
+    return _scores(chosen, [[bound(single) for bound in chosen]])
+
+
+def default_measures() -> list[str]:
+    """Return the ids computed when none are named, by family."""
+    entries = [entry for entry in registry if entry.info.default]
+    entries = [entry for entry in entries if entry.info.needs not in ("candidate", "segmentation")]
+    return [entry.name for entry in sorted(entries, key=lambda entry: _family_rank(entry.info.family))]
+
+
+def choose(measures: Measures, default: Sequence[str]) -> list[BoundMeasure]:
+    """Read ids of measures, without repeats."""
+    if measures is None:
+        return [Bound(registry.get(name), Id(name)) for name in default]
+    if isinstance(measures, str | Id):
+        measures = [measures]
+    bound = [registry.bind(text) for text in measures]
+    if not bound:
+        raise InputError("measures is empty; name at least one, or leave it out for all")
+    return list({str(each): each for each in bound}.values())
+
+
+def evaluate(chosen: Sequence[BoundMeasure], comparison: Comparison) -> list[float]:
+    """Compute measures of one comparison."""
+    if any(bound.entry.info.needs == "transforms" for bound in chosen):
+        _ = comparison.transforms  # whole-image transforms first: the lists are then cut out of them
+    single = Single(comparison.candidate, on_degenerate=comparison.on_degenerate)
+    alone = [bound.entry.info.needs == "candidate" for bound in chosen]
+    single.warned = comparison.warned or not all(alone)  # one warning is enough
+    values = [float(bound(single if own else comparison)) for bound, own in zip(chosen, alone, strict=True)]
+    comparison.warned |= single.warned and single.count == 0
+    return values
+
+
+def pair_up(candidate: Target, truth: Target, on_degenerate: OnDegenerate) -> Comparison:
+    """Make the comparison of two targets of one shape."""
+    if candidate.mask.shape != truth.mask.shape:
+        raise InputError(
+            "candidate and truth must have the same shape, got "
+            f"{candidate.mask.shape} and {truth.mask.shape}; several truths are given as a list"
+        )
+    return Comparison(candidate, truth, on_degenerate=on_degenerate)
+
+
+def as_maps(truths: Any) -> list[Any]:
+    """Return the truths as a list: a list of maps is several, anything else is one."""
+    if isinstance(truths, Sequence) and len(truths) == 0:
+        raise InputError("truths holds no map; give one or more")
+    if isinstance(truths, Sequence) and all(np.ndim(truth) >= 2 for truth in truths):
+        return list(truths)
+    return [truths]
+
+
+def render(
+    measures: Sequence[str],
+    better: Sequence[str],
+    families: Sequence[str],
+    columns: Mapping[str, Mapping[str, float]],
+) -> str:
+    """Return values as a table by family, one line per measure; arrows show the direction of good."""
+    width = max(len(name) for name in [*measures, *families])
+    lines = []
+    for family in dict.fromkeys(families):
+        heads = "".join(f"{title:<14}" for title in columns)
+        lines.append(f"{family:<{width + 5}}{heads}".rstrip())
+        for name, way, own in zip(measures, better, families, strict=True):
+            if own == family:
+                cells = "".join(f"{column[name]:<14.6g}" for column in columns.values())
+                lines.append(f"  {name:<{width}} {'↓' if way == 'lower' else '↑'} {cells}".rstrip())
+    return "\n".join(lines)
+
+
+def _family_rank(family: str) -> int:
+    return FAMILIES.index(family) if family in FAMILIES else len(FAMILIES)
+
+
+def _region_row(segmentation: Any, truth: Any, chosen: Sequence[BoundMeasure]) -> list[float]:
+    prepared = regions.prepare(segmentation, truth)
+    return [float(bound(prepared)) for bound in chosen]
+
+
+def _scores(chosen: Sequence[BoundMeasure], rows: list[list[float]]) -> Scores:
+    values = np.array(rows, dtype=np.float64)
+    values.flags.writeable = False
+    return Scores(
+        measures=tuple(str(bound) for bound in chosen),
+        better=tuple(bound.entry.info.better for bound in chosen),
+        families=tuple(bound.entry.info.family for bound in chosen),
+        annotators=values,
+    )
+
+
+def _plain(values: dict[str, float]) -> dict[str, float | str | None]:
+    return {name: plain_number(value) for name, value in values.items()}

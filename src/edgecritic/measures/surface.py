@@ -1,0 +1,292 @@
+"""Measures of surfaces under their medical names, with every convention a named option.
+
+The maps are filled objects (or thin edges, which are their own border). Conventions:
+
+``surface``
+    ``"voxel"``: the set voxels that have a face neighbour which is not set. ``"subvoxel"``: elements on
+    the grid of voxel corners (`edgecritic.measures.subvoxel`).
+``weights``
+    ``"none"``: every element counts alike. ``"area"``: by its area; needs ``surface="subvoxel"``.
+``percentile``
+    ``"directed"``: the greater of the two directed percentiles. ``"pooled"``: of both lists together.
+``compat``
+    ``"deepmind"``, ``"monai"``, ``"metricsreloaded"`` or ``"medpy"``: all choices of that library at
+    once, its values for empty objects too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError
+from edgecritic.measures.base import Empty, Special, measure
+from edgecritic.measures.checks import check_between, check_choice
+from edgecritic.measures.evidence import Comparison, Distances
+from edgecritic.measures.nearest import nearest_distances
+from edgecritic.measures.subvoxel import corner_codes, element_sizes
+
+__all__ = ["hd95", "assd", "masd", "nsd"]
+
+FAMILY = "surfaces"
+REFERENCE = "Maier-Hein et al. 2024, Metrics Reloaded, Nature Methods 21"
+FloatList = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """The choices of a library. `empty_distance` and `empty_share` are for (one, both) sides empty."""
+
+    surface: str = "voxel"
+    weights: str = "none"
+    percentile: str = "directed"
+    empty_distance: tuple[float, float] | None = None
+    empty_share: tuple[float, float] = (0.0, 1.0)
+    refuses_empty: bool = False
+
+
+COMPAT = {
+    "deepmind": Convention(
+        surface="subvoxel",
+        weights="area",
+        empty_distance=(math.inf, math.inf),
+        empty_share=(0.0, math.nan),
+    ),
+    "monai": Convention(empty_distance=(math.nan, math.nan), empty_share=(math.nan, math.nan)),
+    "metricsreloaded": Convention(empty_distance=(math.nan, 0.0), empty_share=(math.nan, 1.0)),
+    "medpy": Convention(percentile="pooled", refuses_empty=True),
+}
+
+
+def _empty(kind: str, both: bool) -> Callable[[Comparison, Mapping[str, Any]], float]:
+    def value(comparison: Comparison, parameters: Mapping[str, Any]) -> float:
+        choice = _convention(parameters.get("compat"))
+        if choice.refuses_empty:
+            raise InputError(f"{comparison.empty_text}, and compat={parameters['compat']} refuses this")
+        if kind == "share":
+            return choice.empty_share[both]
+        if choice.empty_distance is not None:
+            return choice.empty_distance[both]
+        return 0.0 if both else comparison.empty_distance
+
+    return value
+
+
+def _table(kind: str) -> Empty:
+    one, two = ("the image diagonal", "0") if kind == "distance" else ("0", "1")
+    note = "; under compat the value of that library"
+    side = Special(one + note, _empty(kind, both=False))
+    return Empty(both=Special(two + note, _empty(kind, both=True)), candidate=side, truth=side)
+
+
+@measure(
+    "hd95",
+    symbol="HD95",
+    family=FAMILY,
+    reference=REFERENCE,
+    better="lower",
+    range=(0, math.inf),
+    symmetric=True,
+    sees="both",
+    empty=_table("distance"),
+    needs="surface",
+    units="distance",
+)
+def hd95(
+    comparison: Comparison,
+    /,
+    *,
+    percent: float = 95,
+    percentile: str = "directed",
+    surface: str = "voxel",
+    weights: str = "none",
+    compat: str | None = None,
+) -> float:
+    """Return the 95th percentile of the distances between the two surfaces.
+
+    Unweighted percentiles interpolate linearly. Weighted ones take the first distance at which the
+    share of area reaches the percentage. ``percent=100`` is the Hausdorff distance of the surfaces.
+
+    Examples
+    --------
+    >>> hd95([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]])
+    3.8
+    """
+    check_between("percent", percent, 0, 100)
+    check_choice("percentile", percentile, ("directed", "pooled"))
+    choice = _convention(compat, Convention(surface, weights, percentile))
+    first, second = _elements(comparison, choice)
+    if choice.percentile == "pooled":
+        return _percentile(_Elements.joined(first, second), percent)
+    return max(_percentile(first, percent), _percentile(second, percent))
+
+
+@measure(
+    "assd",
+    symbol="ASSD",
+    family=FAMILY,
+    reference=REFERENCE,
+    better="lower",
+    range=(0, math.inf),
+    symmetric=True,
+    sees="both",
+    empty=_table("distance"),
+    needs="surface",
+    units="distance",
+)
+def assd(
+    comparison: Comparison,
+    /,
+    *,
+    surface: str = "voxel",
+    weights: str = "none",
+    compat: str | None = None,
+) -> float:
+    """Return the mean of all distances between the two surfaces, both directions in one list.
+
+    The mean of the two directed means is `masd`.
+
+    Examples
+    --------
+    >>> assd([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]])
+    1.3333333
+    """
+    first, second = _elements(comparison, _convention(compat, Convention(surface, weights)))
+    return _Elements.joined(first, second).mean()
+
+
+@measure(
+    "masd",
+    symbol="MASD",
+    family=FAMILY,
+    reference=REFERENCE,
+    better="lower",
+    range=(0, math.inf),
+    symmetric=True,
+    sees="both",
+    empty=_table("distance"),
+    needs="surface",
+    units="distance",
+)
+def masd(
+    comparison: Comparison,
+    /,
+    *,
+    surface: str = "voxel",
+    weights: str = "none",
+    compat: str | None = None,
+) -> float:
+    """Return the mean of the two directed mean distances between the surfaces.
+
+    Examples
+    --------
+    >>> masd([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]])
+    1.0
+    """
+    first, second = _elements(comparison, _convention(compat, Convention(surface, weights)))
+    return (first.mean() + second.mean()) / 2
+
+
+@measure(
+    "nsd",
+    symbol="NSD",
+    family=FAMILY,
+    reference="Nikolov et al. 2021, Journal of Medical Internet Research 23(7)",
+    better="higher",
+    range=(0, 1),
+    symmetric=True,
+    sees="both",
+    empty=_table("share"),
+    needs="surface",
+)
+def nsd(
+    comparison: Comparison,
+    /,
+    *,
+    tolerance: float = 1,
+    surface: str = "voxel",
+    weights: str = "none",
+    compat: str | None = None,
+) -> float:
+    """Return the normalised surface Dice: the share of both surfaces within `tolerance` of the other.
+
+    `tolerance` is in pixels, or in units of `spacing`.
+
+    Examples
+    --------
+    >>> nsd([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]])
+    0.6666667
+    """
+    check_between("tolerance", tolerance, 0, math.inf)
+    first, second = _elements(comparison, _convention(compat, Convention(surface, weights)))
+    near = first.size_within(tolerance) + second.size_within(tolerance)
+    return near / (first.size_within(math.inf) + second.size_within(math.inf))
+
+
+@dataclass(frozen=True, slots=True)
+class _Elements:
+    """Distances of the elements of one surface to the other, with weights (``None``: all alike)."""
+
+    distances: FloatList
+    weights: FloatList | None
+
+    @classmethod
+    def joined(cls, first: _Elements, second: _Elements) -> _Elements:
+        weights = None
+        if first.weights is not None and second.weights is not None:
+            weights = np.concatenate([first.weights, second.weights])
+        return cls(np.concatenate([first.distances, second.distances]), weights)
+
+    def mean(self) -> float:
+        return float(np.average(self.distances, weights=self.weights))
+
+    def size_within(self, distance: float) -> float:
+        near = self.distances <= distance
+        return float(np.count_nonzero(near) if self.weights is None else self.weights[near].sum())
+
+
+def _convention(compat: object, own: Convention | None = None) -> Convention:
+    if compat is not None:
+        check_choice("compat", compat, (None, *COMPAT))
+        return COMPAT[str(compat)]
+    own = own or Convention()
+    check_choice("surface", own.surface, ("voxel", "subvoxel"))
+    check_choice("weights", own.weights, ("none", "area"))
+    if own.weights == "area" and own.surface != "subvoxel":
+        raise InputError('weights="area" needs surface="subvoxel": voxels have no area')
+    return own
+
+
+def _elements(comparison: Comparison, choice: Convention) -> tuple[_Elements, _Elements]:
+    if choice.surface == "voxel":
+        found = comparison.surface
+        return _Elements(found.to_truth, None), _Elements(found.to_candidate, None)
+    found, first, second = comparison.cached("subvoxel", _subvoxel)
+    if choice.weights == "none":
+        return _Elements(found.to_truth, None), _Elements(found.to_candidate, None)
+    return _Elements(found.to_truth, first), _Elements(found.to_candidate, second)
+
+
+def _subvoxel(comparison: Comparison) -> tuple[Distances, FloatList, FloatList]:
+    codes = [corner_codes(mask[comparison.window]) for mask in (comparison.candidate, comparison.truth)]
+    sizes = element_sizes(comparison.spacing)
+    first, second = [(code > 0) & (code < len(sizes) - 1) for code in codes]
+    distances = Distances(
+        nearest_distances(first, second, comparison.spacing),
+        nearest_distances(second, first, comparison.spacing),
+    )
+    return distances, sizes[codes[0][first]], sizes[codes[1][second]]
+
+
+def _percentile(elements: _Elements, percent: float) -> float:
+    if elements.weights is None:
+        return float(np.percentile(elements.distances, percent))
+    order = np.argsort(elements.distances, kind="stable")
+    shares = np.cumsum(elements.weights[order]) / elements.weights.sum()
+    rank = min(int(np.searchsorted(shares, percent / 100)), order.size - 1)
+    return float(elements.distances[order[rank]])

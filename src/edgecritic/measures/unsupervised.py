@@ -1,0 +1,184 @@
+"""Measures without any truth: how much an edge map looks like thin lines, and how spread out it is."""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.inputs import BoolArray
+from edgecritic.measures.base import Empty, measure
+from edgecritic.measures.checks import check_choice
+from edgecritic.measures.evidence import Single
+
+__all__ = ["equilibrium", "entropy", "complexity", "line_patterns"]
+
+FAMILY = "without truth"
+REFERENCE = "Gimenez, Martinez & Flesia 2014, Computer Vision and Image Understanding"
+ZERO = Empty(both=0.0, candidate=0.0, truth=0.0)
+WINDOWS = (3, 5, 7, 9, 11)
+
+
+@measure(
+    "equilibrium",
+    symbol="E",
+    family=FAMILY,
+    reference=REFERENCE,
+    better="higher",
+    range=(0, 1),
+    symmetric=False,
+    sees="neither",
+    empty=ZERO,
+    needs="candidate",
+)
+def equilibrium(single: Single, /, *, window: int = 7, border: str = "zero") -> float:
+    """Return the mean likeness of the edge map to thin straight lines; 2-D only.
+
+    The likeness at an edge pixel is the best |pattern ∩ window| / √(side · |window|) over all digital
+    straight lines through the centre of the window: 140 of them for the 7×7 window (12, 52, 300, 540 for
+    side 3, 5, 9, 11). Outside of the image nothing is set; ``border="valid"`` leaves out the pixels whose
+    window reaches outside (0 if none is left).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = np.zeros((21, 21), bool)
+    >>> line[10] = True
+    >>> equilibrium(line, border="valid")
+    1.0
+    """
+    from edgecritic.kernels.grid import Grid
+    from edgecritic.kernels.patterns import best_patterns
+
+    check_choice("window", window, WINDOWS)
+    check_choice("border", border, ("zero", "valid"))
+    plane = single.plane("equilibrium")
+    half = window // 2
+    chosen = plane
+    if border == "valid":
+        chosen = np.zeros_like(plane)
+        inner = tuple(slice(half, max(n - half, half)) for n in plane.shape)
+        chosen[inner] = plane[inner]
+    grid = Grid.around(plane.shape, (half, half))
+    pixels = grid.locate(chosen)
+    if pixels.size == 0:
+        return 0.0
+    steps = np.array(list(itertools.product(range(-half, half + 1), repeat=2)), dtype=np.int64)
+    padded = np.pad(plane, half).ravel()
+    total = best_patterns(padded, pixels, grid.flat_offsets(steps), _cover(window), window)
+    return float(total) / pixels.size
+
+
+@measure(
+    "entropy",
+    symbol="H",
+    family=FAMILY,
+    reference=REFERENCE,
+    better="higher",
+    range=(0, 1),
+    symmetric=False,
+    sees="neither",
+    empty=ZERO,
+    needs="candidate",
+)
+def entropy(single: Single, /) -> float:
+    """Return H = 1 − D, with D the Kolmogorov–Smirnov distance of the edge pixels from evenly spread.
+
+    Pixel i (from 1) of n has the coordinate (2i − 1)/(2n) along its axis. D is the exact supremum of
+    |F_b − F| over the unit square (cube in 3-D), F_b the share of pixels before a point along all axes
+    and F the product of its coordinates. Rows count from the top and columns from the left; a
+    flipped map has another value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> point = np.zeros((21, 21), bool)
+    >>> point[10, 10] = True
+    >>> entropy(point)
+    0.25
+    """
+    mask = single.squeezed
+    shares = np.zeros([n + 1 for n in mask.shape])
+    shares[(slice(1, None),) * mask.ndim] = mask
+    for axis in range(mask.ndim):
+        np.cumsum(shares, axis=axis, out=shares)
+    shares /= single.count
+    low, high = np.ones(()), np.ones(())
+    for n in mask.shape:
+        steps = np.concatenate([[0.0], (np.arange(n) + 0.5) / n, [1.0]])
+        low, high = np.multiply.outer(low, steps[:-1]), np.multiply.outer(high, steps[1:])
+    # F runs from `low` to `high` in a cell where F_b is constant: only the extremes matter.
+    return float(1 - max((shares - low).max(), (high - shares).max()))
+
+
+@measure(
+    "complexity",
+    symbol="C",
+    family=FAMILY,
+    reference=REFERENCE,
+    better="higher",
+    range=(0, 1),
+    symmetric=False,
+    sees="neither",
+    empty=ZERO,
+    needs="candidate",
+)
+def complexity(single: Single, /, *, window: int = 7, border: str = "zero") -> float:
+    """Return the statistical complexity C = `equilibrium` · `entropy`; 2-D only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> point = np.zeros((21, 21), bool)
+    >>> point[10, 10] = True
+    >>> complexity(point)
+    0.0944911
+    """
+    line_like: float = equilibrium(single, window=window, border=border)
+    spread: float = single.cached("entropy", entropy)
+    return line_like * spread
+
+
+@lru_cache(maxsize=len(WINDOWS))
+def line_patterns(window: int) -> NDArray[np.bool_]:
+    """Return all digital straight lines through the centre of a square window.
+
+    Slopes from 0 to 1 are the balanced words of `window` − 1 steps: sums of any two stretches of one
+    length differ by 1 at most. Mirrored and transposed they are all slopes.
+
+    Returns
+    -------
+    (n, window, window) bool array
+
+    Examples
+    --------
+    >>> [len(line_patterns(side)) for side in (3, 5, 7, 9, 11)]
+    [12, 52, 140, 300, 540]
+    """
+    half = window // 2
+    found: dict[bytes, BoolArray] = {}
+    for word in itertools.product((0, 1), repeat=window - 1):
+        heights = np.concatenate([[0], np.cumsum(word)])
+        if not _balanced(heights):
+            continue
+        for sign in (1, -1):
+            pattern = np.zeros((window, window), dtype=np.bool_)
+            pattern[half + sign * (heights - heights[half]), np.arange(window)] = True
+            for way in (pattern, pattern.T.copy()):
+                found[way.tobytes()] = way
+    return np.array(list(found.values()))
+
+
+def _balanced(heights: NDArray[np.int64]) -> bool:
+    return all(np.ptp(heights[length:] - heights[:-length]) <= 1 for length in range(1, heights.size))
+
+
+@lru_cache(maxsize=len(WINDOWS))
+def _cover(window: int) -> NDArray[np.uint64]:
+    """Which patterns contain each pixel of the window: one bit per pattern, 64 to a word."""
+    patterns = line_patterns(window).reshape(-1, window * window)
+    bits = np.pad(patterns.T, ((0, 0), (0, -len(patterns) % 64)))
+    packed = np.ascontiguousarray(np.packbits(bits, axis=1, bitorder="little"))
+    return packed.view("<u8").astype(np.uint64)

@@ -1,0 +1,180 @@
+"""The benchmark as an object: feed it images one by one, merge parts, ask for the result."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError, ProtocolMismatchError
+from edgecritic.inputs import as_strength
+from edgecritic.protocols.bootstrap import Bootstrap, PairedTest, bootstrap, paired_bootstrap
+from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.summary import BestPoint, Summary, summarise
+from edgecritic.protocols.sweep import Sweep, sweep
+
+__all__ = ["Benchmark", "BenchmarkResult"]
+
+Counts = dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BenchmarkResult:
+    """The numbers of one detector on a set of images.
+
+    Attributes
+    ----------
+    summary : Summary
+        The pooled curve, ODS, OIS, AP by every rule, R50, and the best point of every image.
+    intervals : Bootstrap or None
+        Confidence intervals of ODS, OIS and AP over images; ``None`` for a single image.
+    counts : dict of (K, 5) arrays
+        The counts of every image: threshold, cntR, sumR, cntP, sumP.
+    zero : dict of (4,) arrays
+        Their counts at threshold 0.
+    """
+
+    summary: Summary
+    intervals: Bootstrap | None
+    counts: Counts
+    zero: Counts
+
+    @property
+    def ods(self) -> BestPoint:
+        """Best point with one threshold for all images."""
+        return self.summary.ods
+
+    @property
+    def ois(self) -> BestPoint:
+        """Every image at its own best threshold."""
+        return self.summary.ois
+
+    @property
+    def ap(self) -> float | None:
+        """Average precision by the protocol's rule."""
+        return self.summary.ap
+
+    @property
+    def r50(self) -> float:
+        """Recall at precision ½."""
+        return self.summary.r50
+
+    def against(self, other: BenchmarkResult, *, draws: int = 1000, seed: int = 0) -> PairedTest:
+        """Test by a paired bootstrap over images whether this detector and another differ."""
+        mine, theirs = self.summary.protocol, other.summary.protocol
+        if mine.digest != theirs.digest:
+            raise ProtocolMismatchError(f"results of protocols {mine.id} and {theirs.id} cannot be compared")
+        return paired_bootstrap(
+            self.counts,
+            other.counts,
+            protocol=mine,
+            zero=(self.zero, other.zero),
+            draws=draws,
+            seed=seed,
+        )
+
+    def __str__(self) -> str:
+        return str(self.summary) if self.intervals is None else f"{self.summary}\n{self.intervals}"
+
+
+class Benchmark:
+    """A boundary benchmark that is fed image by image.
+
+    The result does not depend on the order of the images, nor on how they were divided among parts
+    that were merged. Parts can be pickled.
+
+    Parameters
+    ----------
+    protocol : str or Protocol
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.zeros((20, 30), bool)
+    >>> truth[10, 5:25] = True
+    >>> benchmark = Benchmark("bsds")
+    >>> benchmark.update(np.where(truth, 0.8, 0.0), [truth], id="line")
+    >>> benchmark.result().ods.f
+    1.0
+    """
+
+    def __init__(self, protocol: str | Protocol = "bsds") -> None:
+        self.protocol = get_protocol(protocol)
+        self._counts: Counts = {}
+        self._zero: Counts = {}
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def update(self, strength: Any, truths: Any, *, id: str | None = None, mask: Any = None) -> None:  # noqa: A002
+        """Judge one image.
+
+        Parameters
+        ----------
+        strength : array_like, 2-D
+            NumPy, torch or any array with ``__array__`` or DLPack, on the CPU; values in [0, 1] or 8-bit.
+        truths : array_like or list of array_like
+            The maps of one or several annotators.
+        id : str, optional
+            The image's name; a hash of the strength map if absent.
+        mask : array_like, optional
+            Where it is off nothing is counted.
+        """
+        if id is None:
+            id = hashlib.sha256(as_strength(strength).tobytes()).hexdigest()[:16]  # noqa: A001
+        self.add_counts(id, sweep(strength, truths, protocol=self.protocol, mask=mask))
+
+    def add_counts(self, id: str, counted: Sweep) -> None:  # noqa: A002
+        """Add the counts of one image that was judged before."""
+        self._check_protocol(counted.protocol)
+        if id in self._counts:
+            raise InputError(f"the image {id!r} was judged already; give every image its own id")
+        self._counts[id] = counted.counts
+        self._zero[id] = counted.zero
+
+    def merge(self, other: Benchmark) -> Benchmark:
+        """Take over the images of another part; return this benchmark."""
+        self._check_protocol(other.protocol)
+        twice = sorted(self._counts.keys() & other._counts.keys())
+        if twice:
+            raise InputError(f"both parts hold the image(s) {', '.join(twice[:5])}")
+        self._counts |= other._counts
+        self._zero |= other._zero
+        return self
+
+    def reset(self) -> None:
+        """Forget all images."""
+        self._counts, self._zero = {}, {}
+
+    def result(self, *, draws: int = 1000, level: float = 0.95, seed: int = 0) -> BenchmarkResult:
+        """Return the numbers of all images so far.
+
+        Parameters
+        ----------
+        draws, level, seed
+            Of the bootstrap over images; 0 draws leaves the intervals out.
+        """
+        if not self._counts:
+            raise InputError("no image was judged yet; call update first")
+        counts = {name: self._counts[name] for name in sorted(self._counts)}
+        zero = {name: self._zero[name] for name in counts}
+        intervals = None
+        if draws and len(counts) > 1:
+            intervals = bootstrap(
+                counts, protocol=self.protocol, zero=zero, draws=draws, level=level, seed=seed
+            )
+        return BenchmarkResult(
+            summary=summarise(counts, protocol=self.protocol, zero=zero),
+            intervals=intervals,
+            counts=counts,
+            zero=zero,
+        )
+
+    def _check_protocol(self, protocol: Protocol) -> None:
+        if protocol.digest != self.protocol.digest:
+            raise ProtocolMismatchError(
+                f"this benchmark follows the protocol {self.protocol.id}, the new images {protocol.id}"
+            )

@@ -1,0 +1,165 @@
+"""How measures grow with the displacement of false alarms and of misses.
+
+After Figure 2 of Abdulrahman, Magnier and Montesinos: Measuring performance of edge detection (WSCG 2017).
+A line of false alarms, or of missed truth, is moved away from a contour that is found; each measure is
+drawn against the shift. A measure that sees distances rises, one that only counts is flat after the first
+pixel, and one that is blind stays at its best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError
+from edgecritic.inputs import BoolArray
+from edgecritic.measures import score
+from edgecritic.measures.base import plain_number
+from edgecritic.measures.scoring import FAMILIES, Measures, default_measures
+
+__all__ = ["Displacement", "displaced_lines", "displacement", "normalised"]
+
+Kind = Literal["false alarms", "misses"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Displacement:
+    """The curves of all measures.
+
+    Attributes
+    ----------
+    shifts : (n,) int array
+        Displacement in pixels.
+    measures, families, better : tuple of str
+    false_alarms, misses : (n, measures) float arrays
+        The values where the moved line is a false alarm, and where it is missed.
+    """
+
+    shifts: NDArray[np.int64]
+    measures: tuple[str, ...]
+    families: tuple[str, ...]
+    better: tuple[str, ...]
+    false_alarms: NDArray[np.float64]
+    misses: NDArray[np.float64]
+
+    def curves(self, measure: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the two curves of one measure."""
+        if measure not in self.measures:
+            raise InputError(f"{measure} was not computed; these were: {', '.join(self.measures)}")
+        column = self.measures.index(measure)
+        return self.false_alarms[:, column], self.misses[:, column]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all curves, ready for JSON."""
+        return {
+            "shifts": self.shifts.tolist(),
+            "measures": {
+                name: {
+                    kind: [plain_number(float(value)) for value in curve]
+                    for kind, curve in zip(("false_alarms", "misses"), self.curves(name), strict=True)
+                }
+                for name in self.measures
+            },
+        }
+
+    def __str__(self) -> str:
+        """Return a table: the value at no shift, at one pixel and at the greatest shift, for both lines."""
+        width = max(len(name) for name in self.measures)
+        last = int(self.shifts[-1])
+        heads = "".join(f"{kind + ' ' + str(d):>12}" for kind in ("FP", "FN") for d in (0, 1, last))
+        lines = [" " * width + heads]
+        for name in self.measures:
+            values = [curve[index] for curve in self.curves(name) for index in (0, 1, -1)]
+            lines.append(f"{name:<{width}}" + "".join(f"{value:>12.4g}" for value in values))
+        return "\n".join(lines)
+
+
+def displaced_lines(
+    kind: Kind, shift: int, *, height: int = 40, reach: int = 16
+) -> tuple[BoolArray, BoolArray]:
+    """Return candidate and truth: a line that is found, and another `shift` pixels to its right.
+
+    The other line is in the candidate only (``"false alarms"``) or in the truth only (``"misses"``). The
+    image is as wide for every shift, with a margin of a quarter of the height all around.
+
+    Examples
+    --------
+    >>> candidate, truth = displaced_lines("misses", 3)
+    >>> int(candidate.sum()), int(truth.sum())
+    (40, 80)
+    """
+    if kind not in ("false alarms", "misses"):
+        raise InputError(f'kind must be "false alarms" or "misses", got {kind!r}')
+    if not 0 <= shift <= reach:
+        raise InputError(f"shift must lie between 0 and reach = {reach}, got {shift}")
+    margin = height // 4
+    one = np.zeros((height + 2 * margin, reach + 1 + 2 * margin), dtype=np.bool_)
+    one[margin : margin + height, margin] = True
+    two = one.copy()
+    two[margin : margin + height, margin + shift] = True
+    return (two, one) if kind == "false alarms" else (one, two)
+
+
+def displacement(measures: Measures = None, *, reach: int = 16, height: int = 40) -> Displacement:
+    """Compute measures while a line of false alarms, or of misses, moves from 0 to `reach` pixels.
+
+    Examples
+    --------
+    >>> found = displacement(["theta", "omega", "performance"], reach=4)
+    >>> false_alarms, misses = found.curves("theta")
+    >>> false_alarms.tolist(), misses.tolist()
+    ([0.0, 1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0, 0.0])
+    """
+    if reach < 1 or height < 4:
+        raise InputError(f"reach must be 1 or more and height 4 or more, got {reach} and {height}")
+    shifts = np.arange(reach + 1)
+    chosen = default_measures() if measures is None else measures
+    tables = {}
+    for kind in ("false alarms", "misses"):
+        pairs = [displaced_lines(kind, int(shift), height=height, reach=reach) for shift in shifts]
+        found = [score(candidate, truth, chosen) for candidate, truth in pairs]
+        tables[kind] = np.array([each.annotators[0] for each in found])
+    return Displacement(
+        shifts=shifts,
+        measures=found[0].measures,
+        families=found[0].families,
+        better=found[0].better,
+        false_alarms=tables["false alarms"],
+        misses=tables["misses"],
+    )
+
+
+def normalised(
+    first: NDArray[np.float64], second: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bring two curves of one measure to a common scale for drawing, by their joint extremes m and M.
+
+    0 if M = m = 0; 1 if M = m ≠ 0; (f − m)/(M − m) if M > 1 and m ≠ 0; else f, divided by M if M > 1.
+
+    Notes
+    -----
+    The paper leaves curves with m = 0 and M > 1 as they are, so that they leave the picture; here they
+    are divided by M, which is the third case with m = 0.
+
+    Examples
+    --------
+    >>> low, high = normalised(np.array([2.0, 3.0]), np.array([4.0, 6.0]))
+    >>> low.tolist(), high.tolist()
+    ([0.0, 0.25], [0.5, 1.0])
+    """
+    least = min(first.min(), second.min())
+    most = max(first.max(), second.max())
+    if most == least:
+        level = 0.0 if most == 0 else 1.0
+        return np.full_like(first, level), np.full_like(second, level)
+    if most > 1:
+        return (first - least) / (most - least), (second - least) / (most - least)
+    return first, second
+
+
+def family_order(result: Displacement) -> list[str]:
+    """Return the families that occur, in the order of tables."""
+    return [family for family in FAMILIES if family in result.families]
