@@ -196,12 +196,12 @@ def test_canny_kernels_and_their_half_pixel() -> None:
 @pytest.mark.parametrize(
     "method, options, message",
     [
-        ("kirsch", {}, "method"),
+        ("kirsch", {}, "method must be one of sobel"),
         ("sobel", {"sigma": 1.0}, "no sigma"),
         ("sobel", {"threshold": (0.1, 0.2)}, "one number"),
         ("sobel", {"threshold": -1.0}, "≥ 0"),
-        ("canny", {"threshold": 1.0}, "0 ≤ low < high < 1"),
-        ("canny", {"threshold": (0.5, 0.2)}, "0 ≤ low < high < 1"),
+        ("canny", {"threshold": 1.5}, "0 ≤ low < high ≤ 1"),
+        ("canny", {"threshold": (0.5, 0.2)}, "0 ≤ low < high ≤ 1"),
     ],
 )
 def test_wrong_options(method: str, options: dict[str, object], message: str) -> None:

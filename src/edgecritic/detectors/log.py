@@ -17,7 +17,7 @@ from edgecritic.detectors.picture import Block, FloatMap, Picture
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 
-__all__ = ["log", "laplacian_kernel", "matlab_response", "zero_crossings"]
+__all__ = ["log", "laplacian_kernel", "response_of_block", "zero_crossings"]
 
 DEFAULT_SIGMA = 2.0
 
@@ -94,7 +94,7 @@ def laplacian_kernel(sigma: float) -> FloatMap:
     return result
 
 
-def matlab_response(picture: Picture, block: Block, sigma: float | None) -> FloatMap:
+def response_of_block(picture: Picture, block: Block, sigma: float | None) -> FloatMap:
     """Return the LoG response of a block, without scaling."""
     kernel = laplacian_kernel(DEFAULT_SIGMA if sigma is None else sigma)
     half = kernel.shape[0] // 2

@@ -127,8 +127,8 @@ def propose(image: Any, *, threshold: float = 0.02, kind: Kind = "auto") -> Prop
     Notes
     -----
     The weights [−1 0 1] put the maximum exactly onto a rim of half height, so on clean synthetic shapes the
-    proposal holds the whole truth and a few weaker pixels at corners. A person then deletes and adds pixels; the lists can be saved
-    (:func:`write_edits`) and replayed on the same image.
+    proposal holds the whole truth and a few weaker pixels at corners. A person then deletes and adds pixels;
+    the lists can be saved (:func:`write_edits`) and replayed on the same image.
 
     References
     ----------
