@@ -295,13 +295,14 @@ def _matlab_ladder(detector: Detector, image: Any, thresholds: str) -> _Ladder:
     if rest:
         raise InputError(f'thresholds="matlab" knows the parameter sigma only, got {parsed}')
     method: Any = parsed.name
-    levels = GRIDS[parsed.name] * np.arange(1, _MATLAB_STEPS + 1)
+    levels: NDArray[np.float64] = GRIDS[parsed.name] * np.arange(1, _MATLAB_STEPS + 1, dtype=np.float64)
     return _Ladder(str(bound), levels, matlab_response(image, method, sigma=sigma))
 
 
 def _levels(thresholds: int | Sequence[float]) -> NDArray[np.float64]:
     if isinstance(thresholds, int) and not isinstance(thresholds, bool) and thresholds >= 2:
-        return np.linspace(0, 1, thresholds, dtype=np.float64)
+        evenly: NDArray[np.float64] = np.linspace(0, 1, thresholds, dtype=np.float64)
+        return evenly
     levels = np.asarray(thresholds, dtype=np.float64)
     if levels.ndim != 1 or levels.size == 0 or not np.isfinite(levels).all():
         raise InputError(f"thresholds must be a number ≥ 2 of them or a list of values, got {thresholds!r}")
