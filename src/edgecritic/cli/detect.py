@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from edgecritic.detectors import Detection
+    from edgecritic.detectors.picture import Kind
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_parser", "run", "list_images", "load_image"]
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     level = _level(args.threshold)
     rows: list[dict[str, Any]] = []
     failures: list[dict[str, str]] = []
-    for file in _files(args.images):
+    for file in list_images(args.images):
         try:
             rows.append(_one(file, bound.id, level, args))
         except EdgeCriticError as error:
@@ -71,7 +72,8 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def _files(places: list[str]) -> list[Path]:
+def list_images(places: list[str]) -> list[Path]:
+    """Return the files, and the files in the folders, among `places`; no two may share their name."""
     from edgecritic.datasets.folder import list_maps
     from edgecritic.datasets.names import split_name
     from edgecritic.errors import InputError
@@ -88,22 +90,30 @@ def _files(places: list[str]) -> list[Path]:
     return files
 
 
+def load_image(file: Path, *, gray: bool) -> tuple[Any, Kind]:
+    """Read an image or a volume and say which of them it is; grey pictures get one channel."""
+    from edgecritic.datasets.files import read_image
+    from edgecritic.datasets.names import IMAGE_SUFFIXES, suffix_of
+
+    picture = suffix_of(file) in IMAGE_SUFFIXES
+    image = read_image(file, colour=picture and not gray)
+    if picture and image.ndim == 3 and (image == image[..., :1]).all():
+        image = image[..., 0]
+    return image, "volume" if image.ndim == 3 and not picture else "auto"
+
+
 def _one(file: Path, detector: Any, level: float | str | None, args: argparse.Namespace) -> dict[str, Any]:
     import numpy as np
 
-    from edgecritic.datasets.files import read_image
-    from edgecritic.datasets.names import IMAGE_SUFFIXES, split_name
+    from edgecritic.datasets.names import split_name
     from edgecritic.datasets.write import write_map
     from edgecritic.detectors.base import detect
 
-    stem, suffix = split_name(file.name)
-    image = read_image(file, colour=suffix in IMAGE_SUFFIXES and not args.gray)
-    if suffix in IMAGE_SUFFIXES and image.ndim == 3 and (image == image[..., :1]).all():
-        image = image[..., 0]
-    volume = suffix not in IMAGE_SUFFIXES and image.ndim == 3
-    found = detect(detector, image, kind="volume" if volume else "auto")
+    image, kind = load_image(file, gray=args.gray)
+    found = detect(detector, image, kind=kind)
     edges = _chosen(found, image, level, args)
-    target = Path(args.out) / f"{stem}.{args.format or ('npy' if volume else 'png')}"
+    ending = args.format or ("npy" if kind == "volume" else "png")
+    target = Path(args.out) / f"{split_name(file.name)[0]}.{ending}"
     write_map(target, edges, bits=args.bits)
     pixels = int(np.count_nonzero(found.thin if level is None else edges))
     return {"image": str(file), "map": str(target), "pixels": pixels, "maximum": found.maximum}
