@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgecritic.errors import MissingExtraError
 from edgecritic.protocols.tuning import Tuning
@@ -46,6 +47,7 @@ def draw_curves(tuning: Tuning, path: str | PathLike[str], *, measures: Sequence
             panel.plot(shown[best.place], best.value, "o", color=colour, ms=4)
         way = "↓" if tuning.better[tuning.measures.index(measure)] == "lower" else "↑"
         panel.set_title(f"{measure} {way}", fontsize="small")
+        _leave_out_peaks(panel, tuning.values[:, :, tuning.measures.index(measure)])
     _finish(figure, panels, names, "threshold", path)
 
 
@@ -54,7 +56,9 @@ def draw_montage(
 ) -> None:
     """Draw the best maps: one row per measure, one column per detector, the image in the first column."""
     names = list(measures or tuning.measures)
-    figure: Any = _figure(1.9 * (len(tuning.detectors) + 1), 1.9 * len(names))
+    rows, columns = np.asarray(image).shape[:2]
+    tall = 0.35 + 1.6 * float(np.clip(rows / columns, 0.4, 2.5))
+    figure: Any = _figure(1.7 * (len(tuning.detectors) + 1), tall * len(names))
     grid = figure.subplots(len(names), len(tuning.detectors) + 1, squeeze=False)
     for row, measure in zip(grid, names, strict=True):
         row[0].imshow(np.asarray(image), cmap="gray")
@@ -101,6 +105,16 @@ def draw_boxes(
         way = "↓" if summary.better[column] == "lower" else "↑"
         panel.set_title(f"{measure} {way}", fontsize="small")
     _finish(figure, panels, names, "", path)
+
+
+def _leave_out_peaks(panel: Any, values: NDArray[np.float64]) -> None:
+    """Cut the axis where a few maps without edges would squeeze all other values."""
+    known = values[np.isfinite(values)]
+    if known.size == 0:
+        return
+    low, usual, high = known.min(), np.quantile(known, 0.8), known.max()
+    if high - low > 3 * (usual - low) > 0:
+        panel.set_ylim(low - 0.05 * (usual - low), usual + 0.5 * (usual - low))
 
 
 def _figure(width: float, height: float) -> Any:
