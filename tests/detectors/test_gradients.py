@@ -13,6 +13,7 @@ from edgecritic.errors import InputError
 
 RNG = np.random.default_rng(7)
 PHOTO = ndi.gaussian_filter(RNG.random((40, 53)), 1.5)
+SLOPES = ("central", "sobel", "prewitt", "roberts", "canny", "steerable(order=5)")
 VOLUME = RNG.random((9, 11, 13))
 
 
@@ -77,10 +78,16 @@ def test_orientation_points_uphill() -> None:
     rows, columns = np.mgrid[:21, :23].astype(float)
     for angle in np.radians([0, 30, 90, 135, 180 - 1e-3, -60]):
         ramp = columns * np.cos(angle) + rows * np.sin(angle)
-        for name in ("central", "sobel", "prewitt", "roberts", "canny", "steerable(order=5)"):
-            found = detect(name, ramp).orientation
+        for name in (
+            *SLOPES,
+            "sobel(style=matlab)",
+            "canny(style=matlab)",
+            "canny(style=matlab, kernel=odd)",
+        ):
+            image = np.stack([ramp, -0.2 * ramp, 0 * ramp], axis=-1) if name == "prewitt" else ramp
+            found = detect(name, image).orientation
             assert found is not None
-            turned = np.angle(np.exp(1j * (found[8:13, 8:13] - angle)))
+            turned = np.angle(np.exp(1j * (found[9:12, 9:12] - angle)))
             # Sampled third derivatives end at 4σ and do not vanish entirely on a ramp.
             np.testing.assert_allclose(turned, 0, atol=1e-3 if "steerable" in name else 1e-5)
 
