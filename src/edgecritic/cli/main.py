@@ -22,13 +22,14 @@ __all__ = ["main", "build_parser"]
 
 _HELP_ORDER = (
     *("demo", "bench", "score", "match", "detect", "tune"),
-    *("annotators", "study", "studio", "doctor", "listing", "warmup"),
+    *("annotators", "study", "studio", "doctor", "listing", "warmup", "completion"),
 )
 """Modules in the order of the help page; those that are not named come last."""
 
 _FIRST_SCREEN = """\
 EdgeCritic {version} says how good an edge map is.
 
+  edgecritic demo                          what it does, on generated data
   edgecritic bench FOLDER --truth FOLDER   ODS, OIS and AP of a detector, with a report
   edgecritic score CANDIDATE TRUTH         all measures of one map
   edgecritic match CANDIDATE TRUTH         hits, misses and false alarms of one map

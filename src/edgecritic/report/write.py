@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from edgecritic.errors import DataError
+from edgecritic.errors import DataError, MissingExtraError
 from edgecritic.report.figures import write_pr
 from edgecritic.report.html import html_report
 from edgecritic.report.pictures import Picture
@@ -70,8 +71,11 @@ def write_report(
     ------
     DataError
         If the results have another layout, or a file cannot be written.
-    MissingExtraError
-        If matplotlib is not installed; the other files have been written then.
+
+    Warns
+    -----
+    UserWarning
+        If matplotlib is not installed: the figures are left out then.
     """
     check_results(results)
     home = Path(folder)
@@ -86,4 +90,13 @@ def write_report(
     }
     for name, text in texts.items():
         write_text(home / name, text)
-    return (*(home / name for name in texts), *write_pr(results, home))
+    return (*(home / name for name in texts), *_figures(results, home))
+
+
+def _figures(results: Mapping[str, Any], home: Path) -> tuple[Path, ...]:
+    """Write the figures, or warn that they are left out."""
+    try:
+        return write_pr(results, home)
+    except MissingExtraError as missing:
+        warnings.warn(f"the figures are left out: {missing}", stacklevel=3)
+        return ()
