@@ -3,6 +3,7 @@
 In a page, code runs from top to bottom in one empty folder:
 
 - ``python`` blocks are executed; a comment after a print starts with what is printed;
+- ``output`` blocks show what the ``python`` block before them printed;
 - ``console`` blocks: lines with ``$ edgecritic …`` are run (``# exit 1`` tells another exit status than 0), and
   every line below must be in the output, … standing for anything;
 - a block whose first line is a comment with a file name, as in ``# my-lab.toml``, becomes that file;
@@ -22,7 +23,9 @@ import pytest
 from edgecritic import errors
 from edgecritic.cli.listing import KINDS, entries
 from edgecritic.cli.main import build_parser, main
+from edgecritic.detectors import detectors
 from edgecritic.matching import strategies
+from edgecritic.measures import measures
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -55,25 +58,38 @@ def reference(monkeypatch):
         sys.modules.pop(name, None)
 
 
+@pytest.fixture
+def own_registries(monkeypatch):
+    """Let pages register things without leaving them behind."""
+    for registry in (strategies, measures, detectors):
+        registry.names()
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+
+
 @pytest.mark.parametrize("page", pages_with("python", "console"), ids=name_of)
+@pytest.mark.usefixtures("own_registries")
 def test_examples_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     world: dict[str, object] = {"__name__": "page"}
+    printed = ""
     for language, text in blocks(page):
         title = re.match(r"# ([\w.-]+\.\w+)\n", text)
         if title:
             Path(title[1]).write_text(text, encoding="utf-8")
         if language == "python":
             exec(compile(text, str(page), "exec"), world)
-            check_promises(text, capsys.readouterr().out)
+            printed = capsys.readouterr().out
+            check_promises(text, printed)
+        elif language == "output":
+            assert text.strip("\n") in printed
         elif language == "console":
             for command, shown in console(text):
                 run(command, shown, capsys)
 
 
 def check_promises(code: str, printed: str) -> None:
-    for promise in re.findall(r"^\s*print\(.*\)\s+# (\d.*)$", code, re.MULTILINE):
-        for number in re.findall(r"\d+\.\d+|\b\d+\b", promise):
+    for promise in re.findall(r"^\s*print\(.*\)\s+# (\d.*|True)$", code, re.MULTILINE):
+        for number in re.findall(r"\d+\.\d+|\b\d+\b|True", promise):
             assert number in printed
 
 
