@@ -56,5 +56,7 @@ def run(args: argparse.Namespace) -> int:
     print(terminal_table(finished.results))
     print(f"\nOpen {home / 'report.html'} in a browser. The same by hand:")
     print(f"  edgecritic bench {' '.join(map(str, folders.values()))} \\")
-    print(f"    --truth {home / 'data' / 'truth'} --also all --out {home}")
+    print(
+        f"    --truth {home / 'data' / 'truth'} --images {home / 'data' / 'images'} --also all --out {home}"
+    )
     return 1 if finished.failed else 0

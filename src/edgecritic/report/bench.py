@@ -14,7 +14,7 @@ from edgecritic.errors import EdgeCriticError
 from edgecritic.matching.dynamic import ExactState
 from edgecritic.protocols.summary import count_table
 from edgecritic.protocols.sweep import candidate_at
-from edgecritic.report.classic import read_curve, write_all
+from edgecritic.report.classic import CLASSIC_FILES, read_curve, write_all
 from edgecritic.report.pictures import RANKS, Picture, matching_picture
 from edgecritic.report.write import write_report
 from edgecritic.run.bench import BenchRun, detector_folder
@@ -37,6 +37,9 @@ def write_run(folder: str | Path, run: BenchRun) -> tuple[Path, ...]:
         written += write_all(place, result.summary, count_table(result.counts))
         if len(run.details) == 1:
             written += write_all(home, result.summary)
+    if len(run.details) != 1:
+        for name in CLASSIC_FILES:  # left by an earlier run with one detector
+            (home / name).unlink(missing_ok=True)
     return (*written, *write_report(home, run.results, list(illustrate(run))))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ SCHEMA = 1
 """Version of the layout of ``results.json``."""
 
 _RECORDS = "records"
+_TAKEN = re.compile(r"records|results\.json|report\.html|table\.\w+|pr\.\w+|eval_bdry\w*\.txt", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +114,9 @@ def run_bench(
         raise InputError(f"unknown extras {', '.join(unknown)}; known are {', '.join(EXTRAS)}")
     if not detectors:
         raise InputError("give at least one folder of predictions")
-    folder = None if out is None else Path(out)
+    if draws < 0:
+        raise InputError(f"the number of bootstrap draws must be at least 0, got {draws}")
+    folder = None if out is None else _made(Path(out))
     sets = {
         name: find_cases(place, truth, images=images, masks=masks, split=split)
         for name, place in detectors.items()
@@ -122,7 +126,8 @@ def run_bench(
             raise DataError(f"{detectors[name]}: no prediction has the name of a truth in {truth}")
     work = _jobs(sets, chosen, tuple(extras), folder, fresh, human)
     finished = list(run_tasks(judge, work, jobs=jobs, progress=progress))
-    judged = _by_detector(item for item in finished if isinstance(item, Judged))
+    found_by = _by_detector(item for item in finished if isinstance(item, Judged))
+    judged = {name: found_by[name] for name in detectors if name in found_by}
     failures = [item for item in finished if isinstance(item, Failure)]
     failures += [
         Failure(name, missing, "has a truth but no prediction")
@@ -130,16 +135,16 @@ def run_bench(
         for missing in found.without_prediction
     ]
     details: dict[str, BenchmarkResult] = {}
-    for name in detectors:
+    for name, items in judged.items():
         try:
-            details[name] = _result(chosen, judged.get(name, {}), "main", draws)
+            details[name] = _result(chosen, items, "main", draws)
         except EdgeCriticError as error:
             failures.append(Failure(name, "all images", str(error)))
     results = {
         "schema": SCHEMA,
         "protocol": _protocol_record(chosen, judged),
         "versions": _versions(),
-        "truth": Path(truth).name,
+        "truth": Path(truth).resolve().name,
         "human": _human(judged),
         "detectors": [_entry(name, details[name], judged[name], chosen, tuple(extras)) for name in details],
         "comparisons": _comparisons(details, draws),
@@ -177,9 +182,26 @@ def _jobs(
     return jobs
 
 
+def _made(folder: Path) -> Path:
+    """Make the folder of results now rather than find out after the work that this is impossible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"{folder}: cannot be made a folder of results ({error.strerror or error})"
+        ) from error
+    return folder
+
+
 def detector_folder(name: str) -> str:
-    """Return the name of the folder that holds a detector's files."""
-    return safe_name(name) if name != _RECORDS else safe_name(f"{name}/")
+    """Return the name of the folder that holds a detector's files; none of a file of the run itself.
+
+    Examples
+    --------
+    >>> detector_folder("canny"), detector_folder("records")[:8]
+    ('canny', 'records-')
+    """
+    return safe_name(f"{name}/" if _TAKEN.fullmatch(name) else name)
 
 
 def _by_detector(items: Iterable[Judged]) -> dict[str, dict[str, Judged]]:
@@ -260,6 +282,8 @@ def _crispness(judged: Mapping[str, Judged]) -> dict[str, Any] | None:
     values = [item.numbers.get("crispness") for item in judged.values()]
     numbers = [np.nan if value is None else float(value) for value in values]
     found = summarise_crispness(numbers).as_dict()
+    if found["mean"] is None:  # segmentations, or empty maps only
+        return None
     return {
         "mean": found["mean"],
         "min": found["least"],
@@ -300,13 +324,16 @@ def _tolerances(
 
 
 def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dict[str, Any]]:
-    """Test every pair of detectors on the images that both have."""
+    """Test every pair of detectors on the images that both have.
+
+    Segmentations and soft maps are not tested against each other: they have no thresholds in common.
+    """
     rows: list[dict[str, Any]] = []
     names = list(details)
     for at, first in enumerate(names):
         for second in names[at + 1 :]:
             common = sorted(details[first].counts.keys() & details[second].counts.keys())
-            if not draws or len(common) < 2:
+            if not draws or len(common) < 2 or not _same_thresholds(details[first], details[second]):
                 continue
             pair = [_only(details[name], common) for name in (first, second)]
             test = pair[0].against(pair[1], draws=draws)
@@ -320,6 +347,11 @@ def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dic
                 }
             rows.append(row)
     return rows
+
+
+def _same_thresholds(first: BenchmarkResult, second: BenchmarkResult) -> bool:
+    one, other = (next(iter(result.counts.values()))[:, 0] for result in (first, second))
+    return np.array_equal(one, other)
 
 
 def _only(result: BenchmarkResult, names: Sequence[str]) -> BenchmarkResult:
@@ -344,7 +376,7 @@ def _protocol_record(protocol: Protocol, judged: Mapping[str, Mapping[str, Judge
     return {
         **protocol.as_dict(),
         "digest": protocol.digest,
-        "tolerance_pixels": [min(pixels), max(pixels)] if pixels else [],
+        "tolerance_pixels": [min(pixels), max(pixels)] if pixels else None,
     }
 
 
@@ -359,7 +391,8 @@ def _failure_rows(failures: Iterable[Failure]) -> list[dict[str, str]]:
 
 
 def _notes(sets: Mapping[str, Dataset], judged: Mapping[str, Mapping[str, Judged]]) -> list[str]:
-    notes = [f"{name}: {problem}" for name, found in sets.items() for problem in found.problems()]
+    kept = {name: replace(found, without_prediction=()) for name, found in sets.items()}  # they are failures
+    notes = [f"{name}: {problem}" for name, found in kept.items() for problem in found.problems()]
     for name, items in judged.items():
         notes += [f"{name}: {note}" for item in items.values() for note in item.numbers["notes"]]
     return notes

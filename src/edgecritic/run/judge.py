@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic.datasets.cases import Case
-from edgecritic.datasets.doctor import check_case
+from edgecritic.datasets.doctor import check_case, check_lossy
 from edgecritic.datasets.files import holds_segmentations
 from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.inputs import BoolArray
@@ -31,8 +31,8 @@ EXTRAS = ("crispness", "ceval", "tolerances")
 TOLERANCE_SHARES = (1.0, 0.5, 0.25)
 """The tolerance curve: these shares of the protocol's tolerance."""
 
-HUMAN = "_human"
-"""Where the annotators' counts are kept among the detectors."""
+HUMAN = "@human"
+"""The folder of the annotators' counts; no detector's safe name has an @."""
 
 RECORD_VERSION = 1
 """Raised when what a record holds or how it is computed changes."""
@@ -117,7 +117,7 @@ def _judge(job: Job) -> Judged:
     hashes = case.hashes()
     version = {"version": RECORD_VERSION, "protocol": job.protocol.digest}
     key = _key({**version, "extras": sorted(job.extras), **hashes})
-    content = _kept(job, job.detector, key, lambda: _measure(case, job))
+    content = _kept(job, safe_name(job.detector), key, lambda: _measure(case, job))
     human = None
     if job.human:
         people = {name: value for name, value in hashes.items() if name != "prediction_hash"}
@@ -130,7 +130,7 @@ def _kept(job: Job, group: str, key: str, compute: Callable[[], dict[str, Any]])
     """Return a record from the store, or make and keep it."""
     if job.folder is None:
         return compute()
-    store = Store(job.folder / safe_name(group))
+    store = Store(job.folder / group)
     content = None if job.fresh else store.load(job.case.id, key)
     if content is None:
         content = compute()
@@ -206,7 +206,7 @@ def _plain(swept: Sweep) -> dict[str, Any]:
 
 def _refuse_errors(case: Case, strength: Any, truths: Any, mask: Any) -> list[str]:
     """Raise for what would falsify a score; return the warnings."""
-    findings = check_case(strength, truths, name=case.id, mask=mask)
+    findings = [*check_lossy(case), *check_case(strength, truths, name=case.id, mask=mask)]
     for finding in findings:
         if finding.severity == "error":
             raise InputError(f"{finding.what}; {finding.remedy}" if finding.remedy else finding.what)
