@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, as_tolerance
+from edgecritic.inputs import BoolArray, Spacing, as_mask, as_masks, as_spacing, as_tolerance
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import link_maps
@@ -63,7 +63,7 @@ class ExactState:
         window: int | None = None,
         universe: Any = None,
     ) -> None:
-        masks = _as_masks(truths)
+        masks = as_masks(truths, "truth")
         shape = masks[0].shape
         sizes = as_spacing(spacing, len(shape))
         self.tolerance = as_tolerance(shape, sizes, tolerance, relative_tolerance)
@@ -213,15 +213,6 @@ class ExactState:
         mask = np.zeros(self.shape, dtype=np.bool_)
         mask.reshape(-1)[raster] = True
         return mask
-
-
-def _as_masks(truths: Any) -> list[BoolArray]:
-    """Return one or several maps as masks of one shape."""
-    several = isinstance(truths, list | tuple) and len(truths) > 0 and np.ndim(truths[0]) in (2, 3)
-    masks = [as_mask(truth, "truth") for truth in truths] if several else [as_mask(truths, "truth")]
-    if len({mask.shape for mask in masks}) > 1:
-        raise InputError(f"truths must have one shape, got {[mask.shape for mask in masks]}")
-    return masks
 
 
 def _universe(universe: Any, shape: tuple[int, ...]) -> Indices:
