@@ -240,3 +240,18 @@ def test_real_boundaries_match_like_the_dense_assignment(data):
     slow = edgecritic.match(first, second, strategy="hungarian")
     assert found.tp == slow.tp
     assert cost_of(found, (1, 1), found.tolerance) == cost_of(slow, (1, 1), slow.tolerance)
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow without the compiler")
+@pytest.mark.parametrize(("shape", "tolerance"), [((60, 60), 4), ((300, 300), 2), ((12, 40, 40), 1.5)])
+def test_large_and_crowded_maps(shape, tolerance):
+    """Whole problems and changes have solvers of their own, which must agree on many rivals too."""
+    rng = np.random.default_rng(1)
+    candidate, truth = rng.random(shape) < 0.5, rng.random(shape) < 0.3
+    found = edgecritic.match(candidate, truth, tolerance=tolerance)
+    state = ExactState(truth, tolerance=tolerance, universe=candidate)
+    state.update(added=np.flatnonzero(candidate))
+    costs = np.floor(100 * found.distances + 0.5).astype(int).sum() + state.outlier_cost * found.fp
+    assert (found.tp, costs) == (state.matches, state.cost)
+    np.testing.assert_array_equal(found.matched_candidate, state.matched_candidate)
+    np.testing.assert_array_equal(found.matched_truth, state.matched_truths[0])
