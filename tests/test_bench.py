@@ -251,6 +251,10 @@ def test_store_keeps_whole_records_only(tmp_path):
     assert store.load("a/b", "key") == {"x": 1}
     assert store.load("a/b", "other") is None
     assert store.load("missing", "key") is None
+    whole = json.loads((tmp_path / "deep/er" / f"{safe_name('a/b')}.json").read_text())
+    damaged = json.dumps({**whole, "content": {"x": 2}})
+    (tmp_path / "deep/er" / f"{safe_name('a/b')}.json").write_text(damaged)
+    assert store.load("a/b", "key") is None
     (tmp_path / "deep/er" / f"{safe_name('a/b')}.json").write_text("[1")
     assert store.load("a/b", "key") is None
 

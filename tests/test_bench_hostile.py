@@ -137,6 +137,8 @@ def test_bad_options_are_refused_before_the_work(place, capsys, monkeypatch):
     ):
         assert bench(place, place / "good", more=more) == 1, more
         assert word in capsys.readouterr().err
+    assert main(["demo", "--seed", "-1", "--out", str(place / "demo")]) == 1
+    assert "--seed" in capsys.readouterr().err
     with pytest.raises(InputError, match="at least 0"):
         run_bench({"x": place / "good"}, place / "truth", draws=-1)
 
@@ -160,6 +162,9 @@ def test_files_of_an_earlier_run_with_one_detector_go(place):
     more = ["--out", str(place / "out")]
     assert bench(place, place / "good", more=more) == 0
     assert (place / "out/eval_bdry.txt").exists()
+    (place / "truth/b.png").unlink()
+    assert bench(place, place / "good", more=more) == 0
+    assert [path.name for path in (place / "out/good").glob("*_ev1.txt")] == ["a_ev1.txt"]
     assert bench(place, f"x={place / 'good'}", f"y={place / 'good'}", more=more) == 0
     assert not list((place / "out").glob("eval_bdry*"))
 

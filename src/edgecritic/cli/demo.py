@@ -35,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.images < 2:
         raise InputError(f"--images must be at least 2, got {args.images}")
+    if args.seed < 0:
+        raise InputError(f"--seed must be at least 0, got {args.seed}")
     home = Path(args.out)
     print(f"Generating {args.images} scenes with five annotators in {home / 'data'}")
     write(home / "data", args.images, seed=args.seed)

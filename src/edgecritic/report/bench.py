@@ -34,7 +34,10 @@ def write_run(folder: str | Path, run: BenchRun) -> tuple[Path, ...]:
     for name, result in run.details.items():
         place = home / detector_folder(name)
         place.mkdir(parents=True, exist_ok=True)
-        written += write_all(place, result.summary, count_table(result.counts))
+        files = write_all(place, result.summary, count_table(result.counts))
+        for left in set(place.glob("*_ev1.txt")) - set(files):  # of images that are no longer there
+            left.unlink(missing_ok=True)
+        written += files
         if len(run.details) == 1:
             written += write_all(home, result.summary)
     if len(run.details) != 1:

@@ -69,12 +69,19 @@ class Store:
         if not isinstance(record, dict) or record.get("key") != key:
             return None
         content = record.get("content")
-        return content if isinstance(content, dict) else None
+        whole = isinstance(content, dict) and record.get("check") == _check(content)
+        return content if whole else None
 
     def save(self, name: str, key: str, content: dict[str, Any]) -> None:
         """Write the record `name`."""
-        text = json.dumps({"key": key, "content": content}, separators=(",", ":"))
+        text = json.dumps({"key": key, "check": _check(content), "content": content}, separators=(",", ":"))
         write_text(self._path(name), text)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{safe_name(name)}.json"
+
+
+def _check(content: dict[str, Any]) -> str:
+    """Return a checksum by which a damaged record is known."""
+    text = json.dumps(content, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
