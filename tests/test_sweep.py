@@ -212,25 +212,26 @@ def test_what_must_not_be_mixed():
         benchmark.result().against(other.result())
 
 
+class OnlyDlpack:
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
 def test_training_loop_arrays():
     """Anything with DLPack or __array__ is taken, and nothing is changed."""
-
-    class Tensor:
-        def __init__(self, array):
-            self.array = array
-
-        def __dlpack__(self, **options):
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
 
     strength, truths = example(1)
     before = strength.copy()
     strength.flags.writeable = False
     first, second = edgecritic.Benchmark(), edgecritic.Benchmark()
     first.update(strength.astype(np.float32), truths)
-    second.update(Tensor(strength.astype(np.float32)), [truth.astype(np.uint8) * 255 for truth in truths])
+    second.update(OnlyDlpack(strength.astype(np.float32)), [truth.astype(np.uint8) * 255 for truth in truths])
     assert first.result().summary.as_dict() == second.result().summary.as_dict()
     assert np.array_equal(strength, before)
 
@@ -254,17 +255,6 @@ def test_candidate_at_follows_the_protocol():
 def test_bad_input_is_refused_in_words(strength, truths, message):
     with pytest.raises(InputError, match=message):
         sweep(strength, truths)
-
-
-class OnlyDlpack:
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
 
 
 def test_truths_of_every_form():

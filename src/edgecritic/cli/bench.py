@@ -40,6 +40,12 @@ def add_parser(subparsers: Any) -> None:
     judge.add_argument("--masks", metavar="FOLDER", help="maps that are on where pixels count")
     judge.add_argument("--split", metavar="NAME", help="which split of a data set")
     judge.add_argument(
+        "--binarize",
+        type=float,
+        metavar="SHARE",
+        help="accept grey truths, cut at SHARE of the largest value",
+    )
+    judge.add_argument(
         "--bootstrap", type=int, default=1000, metavar="N", help="draws for intervals (default: 1000)"
     )
     output = parser.add_argument_group("output")
@@ -74,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
             images=args.images,
             masks=args.masks,
             split=args.split,
+            binarize=args.binarize,
             fresh=args.fresh,
             draws=args.bootstrap,
             curves=curves,

@@ -87,7 +87,7 @@ def _plain(values: Any) -> list[float]:
 def _draw(case: Case, run: BenchRun, threshold: float) -> bytes | None:
     if case.prediction is None or holds_segmentations(case.prediction):
         return None
-    mask, truths = case.load_mask(), case.load_truths()
+    mask, truths = case.load_mask(), case.load_truths(binarize=run.binarize)
     if mask is not None:
         truths = [truth & mask for truth in truths]
     candidate = candidate_at(case.load_strength(), threshold, protocol=run.protocol, mask=mask)

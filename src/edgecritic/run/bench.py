@@ -48,12 +48,15 @@ class BenchRun:
     cases : dict of dict of Case
         By detector and image the files that were judged.
     protocol : Protocol
+    binarize : float or None
+        Where grey truths were cut.
     """
 
     results: dict[str, Any]
     details: dict[str, BenchmarkResult]
     cases: dict[str, dict[str, Case]]
     protocol: Protocol
+    binarize: float | None = None
 
     @property
     def failed(self) -> bool:
@@ -72,6 +75,7 @@ def run_bench(
     images: str | Path | None = None,
     masks: str | Path | None = None,
     split: str | None = None,
+    binarize: float | None = None,
     fresh: bool = False,
     draws: int = 1000,
     human: bool = True,
@@ -97,6 +101,9 @@ def run_bench(
         (ODS at ½ and ¼ of the tolerance).
     images, masks, split
         See `edgecritic.datasets.cases.find_cases`.
+    binarize : float, optional
+        Take values of truths of at least this share of the largest possible one as edges. Without it
+        grey truths are refused, because where they are cut changes the score.
     fresh : bool
         Compute everything anew.
     draws : int
@@ -114,6 +121,8 @@ def run_bench(
         raise InputError(f"unknown extras {', '.join(unknown)}; known are {', '.join(EXTRAS)}")
     if not detectors:
         raise InputError("give at least one folder of predictions")
+    if binarize is not None and not 0 < binarize <= 1:
+        raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
     if draws < 0:
         raise InputError(f"the number of bootstrap draws must be at least 0, got {draws}")
     folder = None if out is None else _made(Path(out))
@@ -124,7 +133,7 @@ def run_bench(
     for name, found in sets.items():
         if not found.cases:
             raise DataError(f"{detectors[name]}: no prediction has the name of a truth in {truth}")
-    work = _jobs(sets, chosen, tuple(extras), folder, fresh, human)
+    work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize)
     finished = list(run_tasks(judge, work, jobs=jobs, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
@@ -150,13 +159,14 @@ def run_bench(
         "comparisons": _comparisons(details, draws),
         "curves": list(curves),
         "failures": _failure_rows(failures),
-        "notes": _notes(sets, judged),
+        "notes": _notes(sets, judged, binarize),
     }
     run = BenchRun(
         results=results,
         details=details,
         cases={name: {case.id: case for case in found} for name, found in sets.items()},
         protocol=chosen,
+        binarize=binarize,
     )
     if folder is not None:
         write_text(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
@@ -170,6 +180,7 @@ def _jobs(
     folder: Path | None,
     fresh: bool,
     human: bool,
+    binarize: float | None,
 ) -> list[Job]:
     """List the work; annotators are judged together with the first detector that has the image."""
     records = None if folder is None else folder / _RECORDS
@@ -177,7 +188,8 @@ def _jobs(
     people: set[str] = set()
     for name, found in sets.items():
         for case in found:
-            jobs.append(Job(name, case, protocol, extras, records, fresh, human and case.id not in people))
+            first = human and case.id not in people
+            jobs.append(Job(name, case, protocol, extras, records, fresh, first, binarize))
             people.add(case.id)
     return jobs
 
@@ -390,9 +402,13 @@ def _failure_rows(failures: Iterable[Failure]) -> list[dict[str, str]]:
     return sorted(rows, key=lambda row: (row["detector"], row["id"]))
 
 
-def _notes(sets: Mapping[str, Dataset], judged: Mapping[str, Mapping[str, Judged]]) -> list[str]:
+def _notes(
+    sets: Mapping[str, Dataset], judged: Mapping[str, Mapping[str, Judged]], binarize: float | None
+) -> list[str]:
     kept = {name: replace(found, without_prediction=()) for name, found in sets.items()}  # they are failures
     notes = [f"{name}: {problem}" for name, found in kept.items() for problem in found.problems()]
+    if binarize is not None:
+        notes.insert(0, f"grey truths were cut at {binarize:g} of the largest possible value")
     for name, items in judged.items():
         notes += [f"{name}: {note}" for item in items.values() for note in item.numbers["notes"]]
     return notes

@@ -48,6 +48,8 @@ class Job:
         Where the records of finished images are kept.
     human : bool
         Whether to judge the annotators against each other too.
+    binarize : float or None
+        Where grey truths are cut; without it they are refused.
     """
 
     detector: str
@@ -57,6 +59,7 @@ class Job:
     folder: Path | None
     fresh: bool = False
     human: bool = False
+    binarize: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +116,11 @@ def judge(job: Job) -> Judged | Failure:
 
 
 def _judge(job: Job) -> Judged:
-    case = _Loaded(job.case)
+    case = _Loaded(job.case, job.binarize)
     hashes = case.hashes()
-    version = {"version": RECORD_VERSION, "protocol": job.protocol.digest}
+    version: dict[str, Any] = {"version": RECORD_VERSION, "protocol": job.protocol.digest}
+    if job.binarize is not None:
+        version["binarize"] = job.binarize
     key = _key({**version, "extras": sorted(job.extras), **hashes})
     content = _kept(job, safe_name(job.detector), key, lambda: _measure(case, job))
     human = None
@@ -145,8 +150,9 @@ def _key(parts: dict[str, Any]) -> str:
 class _Loaded:
     """The maps of one case, each read once and only if it is needed."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, binarize: float | None) -> None:
         self.case = case
+        self.binarize = binarize
 
     def hashes(self) -> dict[str, str]:
         if self.case.prediction is None:
@@ -161,7 +167,7 @@ class _Loaded:
 
     @cached_property
     def truths(self) -> list[BoolArray]:
-        return self.case.load_truths()
+        return self.case.load_truths(binarize=self.binarize)
 
     @cached_property
     def mask(self) -> BoolArray | None:
