@@ -215,12 +215,16 @@ def test_misuse_of_the_state_is_refused():
         {"added": [1, 1]},
         {"added": [16]},
         {"added": [-1]},
+        {"added": [1.5]},
+        {"added": "x"},
     ):
         with pytest.raises(InputError):
             state.update(**wrong)
     assert state.matches == 2
     with pytest.raises(InputError, match="universe"):
         ExactState(np.eye(4, dtype=bool), universe=np.eye(3, dtype=bool))
+    with pytest.raises(InputError, match="not both"):
+        ExactState(np.eye(4, dtype=bool), tolerance=1, window=3)
 
 
 def test_hashes_are_distinct_and_within_their_bits():

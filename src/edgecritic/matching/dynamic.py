@@ -63,6 +63,8 @@ class ExactState:
         window: int | None = None,
         universe: Any = None,
     ) -> None:
+        if window is not None and (tolerance is not None or relative_tolerance is not None):
+            raise InputError("give a window or a tolerance, not both")
         masks = as_masks(truths, "truth")
         shape = masks[0].shape
         sizes = as_spacing(spacing, len(shape))
@@ -199,7 +201,10 @@ class ExactState:
         return salts[map_of]
 
     def _find(self, raster: Any, name: str) -> NDArray[np.int32]:
-        pixels = np.atleast_1d(np.asarray(raster, dtype=np.int64))
+        given = np.atleast_1d(np.asarray(raster))
+        if given.size and given.dtype.kind not in "iu":
+            raise InputError(f"{name}: raster indices must be whole numbers, got {given.dtype}")
+        pixels = given.astype(np.int64).ravel()
         if np.unique(pixels).size != pixels.size:
             raise InputError(f"{name}: a pixel is named twice")
         if pixels.size and not (pixels.min() >= 0 and pixels.max() < self._number.size):
