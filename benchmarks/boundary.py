@@ -137,7 +137,7 @@ def sweeps(data: Path, images: int) -> Iterator[Bar]:
         median = statistics.median(ratios)
         yield Bar(
             PART,
-            f"sweep of {len(ratios)} {kind} maps against the reference loop (every {stride}th threshold, scaled)",
+            f"sweep of {len(ratios)} {kind} maps against the reference loop at every {stride}th threshold",
             f"median {median:.0f}× (from {min(ratios):.0f}×), {1e3 * statistics.median(times):.0f} ms each",
             f"median ≥ {bar}×",
             median >= bar,
