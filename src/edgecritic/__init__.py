@@ -10,6 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from edgecritic.detectors import Detection as Detection
+    from edgecritic.detectors import detect as detect
     from edgecritic.detectors.suppression import suppress as suppress
     from edgecritic.detectors.thinning import thin as thin
     from edgecritic.errors import EdgeCriticError as EdgeCriticError
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from edgecritic.protocols.presets import get_protocol as get_protocol
     from edgecritic.protocols.sweep import Sweep as Sweep
     from edgecritic.protocols.sweep import sweep as sweep
+    from edgecritic.protocols.tuning import Tuning as Tuning
+    from edgecritic.protocols.tuning import tune as tune
 
 __version__ = "0.1.0"
 
@@ -42,6 +46,10 @@ _HOMES = {
     "score": "edgecritic.measures",
     "Scores": "edgecritic.measures",
     "assess": "edgecritic.measures",
+    "detect": "edgecritic.detectors",
+    "Detection": "edgecritic.detectors",
+    "tune": "edgecritic.protocols.tuning",
+    "Tuning": "edgecritic.protocols.tuning",
     "thin": "edgecritic.detectors.thinning",
     "suppress": "edgecritic.detectors.suppression",
     "sweep": "edgecritic.protocols.sweep",
