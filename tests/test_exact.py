@@ -249,7 +249,7 @@ def test_real_boundaries_match_like_the_dense_assignment(data):
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow without the compiler")
 @pytest.mark.parametrize(("shape", "tolerance"), [((60, 60), 4), ((300, 300), 2), ((12, 40, 40), 1.5)])
 def test_large_and_crowded_maps(shape, tolerance):
-    """Whole problems and changes have solvers of their own, which must agree on many rivals too."""
+    """Whole problems begin with bidding, changes do not; they must agree on many rivals too."""
     rng = np.random.default_rng(1)
     candidate, truth = rng.random(shape) < 0.5, rng.random(shape) < 0.3
     found = edgecritic.match(candidate, truth, tolerance=tolerance)
