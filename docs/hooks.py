@@ -10,12 +10,12 @@ from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import reference  # noqa: E402
+import reference
 
 
 def on_config(config: Any) -> Any:
     """Add pages that the navigation does not name, and the reference, to the navigation."""
-    named = set(_pages(config.nav))
+    named = {*_pages(config.nav), "results.md", "errors.md"}
     folder = Path(config.docs_dir)
     rest = [
         {_title(path): path.relative_to(folder).as_posix()}
@@ -24,7 +24,8 @@ def on_config(config: Any) -> Any:
     ]
     if rest:
         config.nav.append({"More": rest})
-    config.nav.append({"Reference": [{title: f"reference/{page}"} for title, page in reference.CONTENTS]})
+    made = [{title: f"reference/{page}"} for title, page in reference.CONTENTS]
+    config.nav.append({"Reference": [*made, {"results.json": "results.md"}, {"Errors": "errors.md"}]})
     return config
 
 

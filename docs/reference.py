@@ -151,10 +151,11 @@ def _entry_page(kind: str, entry: dict[str, Any], drawn: samples.Drawn | None) -
 
 
 def _facts(entry: dict[str, Any]) -> list[str]:
-    rows = {f"`{key}`": f"`{value}`" for key, value in entry["parameters"].items()}
-    rows |= {key.replace("_", " "): value for key, value in entry.items() if key not in HIDDEN}
-    shown = [f"| {key} | {_cell(value)} |" for key, value in rows.items() if value not in ("", None)]
-    return ["| | |", "|---|---|", *shown] if shown else []
+    rows = [f"| `{key}` | `{_cell(value)}` |" for key, value in entry["parameters"].items()]
+    lines = ["| parameter | default |", "|---|---|", *rows, ""] if rows else []
+    facts = {key.replace("_", " "): value for key, value in entry.items() if key not in HIDDEN}
+    shown = [f"| {key} | {_cell(value)} |" for key, value in facts.items() if value not in ("", None)]
+    return [*lines, "| | |", "|---|---|", *shown] if shown else lines
 
 
 def _tolerances(name: str) -> list[str]:

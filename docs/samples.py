@@ -28,15 +28,19 @@ def strategy(name: str) -> Drawn | None:
     """Draw hits, false alarms and misses of one candidate under a strategy."""
     import edgecritic
     from edgecritic.errors import MissingExtraError
+    from edgecritic.matching import strategies
 
     scene = _scene()
     candidate = edgecritic.detect("canny(sigma=1.5)", scene.image).binary(0.12)
+    window = strategies.get(name).info.reach == "window"
+    reach = {} if window else {"tolerance": 2}
     try:
-        found = edgecritic.match(candidate, scene.truth, strategy=name, tolerance=2)
+        found = edgecritic.match(candidate, scene.truth, strategy=name, **reach)
     except MissingExtraError:
         return None
+    limit = "in a window of 5 px" if window else "within 2 px"
     caption = (
-        f"A Canny map under {name}, tolerance 2 px: {found.tp} hits (green), {found.fp} false alarms (orange), "
+        f"A Canny map under {name}, {limit}: {found.tp} hits (green), {found.fp} false alarms (orange), "
         f"{found.fn} misses (blue), F = {found.f():.3f}"
     )
     return Drawn(_png(found.overlay(), 4), ".png", caption)
@@ -60,9 +64,9 @@ def detector(name: str) -> Drawn:
 
 def protocol(name: str) -> Drawn:
     """Draw the curve of two simulated detectors under a protocol."""
-    import edgecritic
     from matplotlib.figure import Figure
 
+    import edgecritic
     from edgecritic.datasets import synthetic
 
     figure = Figure(figsize=(4.2, 3.4), layout="constrained")

@@ -4,8 +4,8 @@ In a page, code runs from top to bottom in one empty folder:
 
 - ``python`` blocks are executed; a comment after a print starts with what is printed;
 - ``output`` blocks show what the ``python`` block before them printed;
-- ``console`` blocks: lines with ``$ edgecritic …`` are run (``# exit 1`` tells another exit status than 0), and
-  every line below must be in the output, … standing for anything;
+- ``console`` blocks: lines with ``$ edgecritic …`` are run (``# exit 1`` tells another exit status than 0),
+  and every line below must be in the output, … standing for anything;
 - a block whose first line is a comment with a file name, as in ``# my-lab.toml``, becomes that file;
 - ``sh`` blocks are only checked for valid options.
 """
@@ -210,3 +210,14 @@ def test_tests_named_in_the_documentation_exist():
     for page in PAGES:
         for file, test in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page.read_text(encoding="utf-8")):
             assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), (name_of(page), test)
+
+
+def test_the_page_of_figures_can_be_filled():
+    spec = importlib.util.spec_from_file_location("fill", ROOT / "benchmarks/fill.py")
+    fill = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fill)
+    page = (DOCS / "compare.md").read_text(encoding="utf-8")
+    bar = {"part": "matching", "what": "exact", "measured": "40×", "bar": "≥ 30×", "met": True}
+    once = fill.filled(page, fill.table([bar], "a machine"))
+    assert "| matching | exact | 40× | ≥ 30× | met |" in once
+    assert fill.filled(once, fill.table([bar], "a machine")) == once
