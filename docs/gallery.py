@@ -31,8 +31,10 @@ def matching(work: Path) -> Path:
 
 def strategies(work: Path) -> Path:
     """One candidate under six strategies."""
-    scene = synthetic.scene(3, (70, 100), grey=True, overlap=True, count=4, blur=0.8, snr=12.0)
-    candidate = edgecritic.detect("canny(sigma=1)", scene.image).binary(0.2)
+    scene = synthetic.scene(3, (70, 100), grey=True, overlap=True, count=4, blur=0.8, snr=8.0)
+    thin = edgecritic.detect("canny(sigma=1.2)", scene.image).binary(0.3)
+    thick = thin | np.roll(thin, 1, axis=0) | np.roll(thin, 1, axis=1)
+    candidate = np.concatenate([thick[:, :50], thin[:, 50:]], axis=1)
     ids = ("exact(tolerance=2)", "eps(window=5)", "closest(window=5)")
     ids += ("distance(tolerance=2)", "area(tolerance=2)", "validation(tolerance=2)")
     drawn = [edgecritic.match(candidate, scene.truth, strategy=name).overlay() for name in ids]

@@ -31,7 +31,7 @@ def strategy(name: str) -> Drawn | None:
     from edgecritic.matching import strategies
 
     scene = _scene()
-    candidate = edgecritic.detect("canny(sigma=1.5)", scene.image).binary(0.12)
+    candidate = _mixed(scene)
     window = strategies.get(name).info.reach == "window"
     reach = {} if window else {"tolerance": 2}
     try:
@@ -40,10 +40,22 @@ def strategy(name: str) -> Drawn | None:
         return None
     limit = "in a window of 5 px" if window else "within 2 px"
     caption = (
-        f"A Canny map under {name}, {limit}: {found.tp} hits (green), {found.fp} false alarms (orange), "
-        f"{found.fn} misses (blue), F = {found.f():.3f}"
+        f"A noisy map, thick on the left, under {name}, {limit}: {found.tp} hits (green), {found.fp} false "
+        f"alarms (orange), {found.fn} misses (blue), F = {found.f():.3f}"
     )
     return Drawn(_png(found.overlay(), 4), ".png", caption)
+
+
+def _mixed(scene: Any) -> Any:
+    """Return thin edges with false alarms; on the left they are three pixels thick."""
+    import edgecritic
+    from edgecritic.datasets import synthetic
+
+    image = synthetic.add_noise(scene.image, 8.0, seed=1)
+    thin = edgecritic.detect("canny(sigma=1.2)", image).binary(0.3)
+    thick = thin | np.roll(thin, 1, axis=0) | np.roll(thin, 1, axis=1)
+    half = thin.shape[1] // 2
+    return np.concatenate([thick[:, :half], thin[:, half:]], axis=1)
 
 
 def detector(name: str) -> Drawn:
