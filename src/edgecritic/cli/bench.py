@@ -48,6 +48,7 @@ def add_parser(subparsers: Any) -> None:
     output.add_argument("--json", action="store_true", help="print results.json instead of the table")
     work = parser.add_argument_group("work")
     work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
+    work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
     work.add_argument("--fresh", action="store_true", help="compute everything anew")
     parser.set_defaults(run=run)
 
@@ -68,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
             protocol=args.protocol,
             out=args.out,
             jobs=args.jobs,
+            cluster=args.cluster,
             extras=_extras(args.also),
             images=args.images,
             masks=args.masks,
