@@ -14,13 +14,7 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, as_tolerance
-from edgecritic.kernels import assign
-from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.links import Links, links_of_rows
-from edgecritic.matching.base import Pair
-from edgecritic.matching.exact import MOST_LINKS, empty_state, too_many_links
-from edgecritic.matching.graph import outlier_cost
-from edgecritic.matching.reach import reach_of
+from edgecritic.matching.pixel_lists import PixelMatcher
 
 __all__ = ["LabelStrength", "strength", "agreement_matrix", "SLACK"]
 
@@ -174,28 +168,18 @@ def strength(
     shape = maps[0].shape
     sizes = as_spacing(spacing, len(shape))
     reach = as_tolerance(shape, sizes, tolerance, relative_tolerance)
-    around, limit = reach_of(Pair(maps[0], maps[0], sizes, reach))
-    grid = Grid.around(shape, around.radii)
-    steps = grid.flat_offsets(around.offsets)
-    alone = outlier_cost(limit, sizes)
     rasters = [np.flatnonzero(one) for one in maps]
-    places = [grid.flatten(raster) for raster in rasters]
     partners = [np.zeros(raster.size, dtype=np.int64) for raster in rasters]
     matches = np.diag([raster.size for raster in rasters]).astype(np.int64)
-    number_at = np.full(grid.size, -1, dtype=np.int32)
+    matcher = PixelMatcher(shape, reach, sizes)
+    places = [matcher.grid.flatten(raster) for raster in rasters]
     for j in range(len(maps) - 1):
-        number_at[places[j]] = np.arange(places[j].size, dtype=np.int32)
+        matcher.set_truth(rasters[j], places[j])
         for i in range(j + 1, len(maps)):
-            links = Links(*links_of_rows(places[i], number_at, steps, around.costs, MOST_LINKS))
-            if links.start[-1] < 0:
-                raise too_many_links()
-            state = empty_state(maps[0].size, rasters[i], rasters[j], alone)
-            assign.solve(links, state)
-            first, second = state.column_of >= 0, state.row_of >= 0
+            first, second = matcher.match(rasters[i], places[i])
             partners[i] += first
             partners[j] += second
             matches[i, j] = matches[j, i] = np.count_nonzero(first)
-        number_at[places[j]] = -1
     return LabelStrength(
         shape=shape,
         tolerance=reach,

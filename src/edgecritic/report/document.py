@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import edgecritic
 from edgecritic.errors import DataError
 from edgecritic.report.figures import drawing_settings
-from edgecritic.report.files import replace_file, write_text
+from edgecritic.run.files import replace_file, write_text
 from edgecritic.report.view import clean
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from edgecritic.errors import DataError, EdgeCriticError
 from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE
 from edgecritic.protocols.human import human_level
 from edgecritic.run.executor import Progress, absolute, run_tasks
-from edgecritic.run.store import Store, hash_files, write_atomically
+from edgecritic.run.files import write_text
+from edgecritic.run.store import Store, hash_files
 
 __all__ = ["AnnotatorsRun", "run_annotators", "SCHEMA"]
 
@@ -123,7 +124,7 @@ def run_annotators(
     }
     if folder is not None:
         text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        write_atomically(folder / "annotators.json", text)
+        write_text(folder / "annotators.json", text)
     return AnnotatorsRun(results=results, cases={case.id: case for case in found})
 
 

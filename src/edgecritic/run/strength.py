@@ -22,8 +22,9 @@ from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep, sweep
 from edgecritic.run.executor import Progress, absolute, run_tasks
+from edgecritic.run.files import write_text
 from edgecritic.run.protocol_file import find_protocol
-from edgecritic.run.store import Store, hash_files, safe_name, write_atomically
+from edgecritic.run.store import Store, hash_files, safe_name
 
 __all__ = ["run_strength", "SCHEMA"]
 
@@ -120,7 +121,7 @@ def run_strength(
     }
     if folder is not None:
         text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        write_atomically(folder / "strength.json", text)
+        write_text(folder / "strength.json", text)
     return results
 
 
