@@ -33,4 +33,4 @@ def count_inversions(values: NDArray[np.float64]) -> int:
                     total += middle - left
         here, there = there, here
         width *= 2
-    return total
+    return int(total)

@@ -54,7 +54,8 @@ class ScoreTable:
     def same_image(self) -> NDArray[np.bool_]:
         """Return where reference and candidate belong to one image."""
         rows, columns = np.array(self.reference_images), np.array(self.candidate_images)
-        return rows[:, None] == columns[None, :]
+        same: NDArray[np.bool_] = rows[:, None] == columns[None, :]
+        return same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +259,8 @@ def _margins(
     sizes = np.isfinite(one).sum(axis=1)
     if (sizes * (sizes - 1) // 2).sum() > MOST_MARGINS:
         rows = np.sort(np.random.default_rng(seed).permutation(rows)[: MOST_MARGINS // int(sizes.max() ** 2)])
-    collected, worst = [np.zeros(0)], []
+    collected = [np.zeros(0)]
+    worst: list[dict[str, Any]] = []
     for row in rows:
         columns = np.flatnonzero(np.isfinite(one[row]) & np.isfinite(two[row]))
         if columns.size < 2:
