@@ -75,8 +75,8 @@ class Plan:
     def __str__(self) -> str:
         return (
             f"{self.tasks} tasks, {self.done} of them done; about {self.pairs:,} pairs of maps are left, "
-            f"each with 4 strategies at every tolerance\n{self.pairs_per_second:.0f} pairs per second on one core "
-            f"here: about {self.core_hours:.2f} core-hours\n{self.disk_bytes / 1e6:,.1f} MB of disk for all"
+            f"each with 4 strategies at every tolerance\n{self.pairs_per_second:.0f} pairs per second on one "
+            f"core here: about {self.core_hours:.2f} core-hours\n{self.disk_bytes / 1e6:,.1f} MB of disk"
         )
 
 
@@ -174,10 +174,7 @@ def make_plan(parts: Sequence[StudyPart], folder: str | Path | None = None, *, s
         pairs=round(each * len(left)),
         pairs_per_second=speed,
         core_hours=(spent / measured * len(left) / 3600) if measured else 0.0,
-        disk_bytes=round(len(blocks) * (each * DEFAULT_CANNY = 16
-"""On so many images Canny maps are compared, unless all are asked for."""
-
-_BYTES_PER_PAIR * tolerances + _FILE_BYTES)),
+        disk_bytes=round(len(blocks) * (each * _BYTES_PER_PAIR * tolerances + _FILE_BYTES)),
     )
 
 
