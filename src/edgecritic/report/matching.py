@@ -184,6 +184,8 @@ def _margins(study: MatchingStudy) -> Drawing:
             axis.set_title(f"t = {tolerance:g}", fontsize=9)
             axis.set_xlabel("sorting margin")
             axis.set_yscale("symlog", linthresh=1e-3)
+            axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axis.minorticks_off()
         axes[0].set_ylabel("share of triplets")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
 

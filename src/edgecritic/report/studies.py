@@ -162,6 +162,7 @@ def _accuracy(study: PairingStudy) -> Drawing:
                 axis.plot(one.sides, values, "o-", ms=4, color=COLOURS[number], label=name)
             axis.set_title(one.data, fontsize=9)
             axis.set_xlabel("side of the sub-image (pixels)")
+            axis.set_xticks(one.sides[::2])
             axis.grid(color="#dddddd", linewidth=0.6)
         axes[0].set_ylabel("Pearson's r with Hungarian")
         axes[-1].legend(frameon=False, loc="lower right")
@@ -189,21 +190,25 @@ def _times(study: PairingStudy) -> Drawing:
             axis.set_title(f"{ndim}-D", fontsize=9)
             axis.set_xlabel("points")
             axis.grid(color="#dddddd", linewidth=0.6)
-        axes[0].set_ylabel("seconds")
-        axes[0].legend(frameon=False)
+            axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+            axis.yaxis.set_major_formatter(lambda value, _: f"{1000 * value:g}")
+            axis.minorticks_off()
+        axes[0].set_ylabel("milliseconds")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
 
     return draw(
         "times",
         "Time over the number of correspondences",
         "Point sets with a perfect pairing inside a window of 5, at constant density. pfom is a distance "
-        "transform of the whole image; hungarian works group by group of connected pixels, dense on all at once.",
+        "transform of the whole image; hungarian works group by group of connected pixels, "
+        "dense on all at once.",
         paint,
-        size=(9, 3.8),
+        size=(10, 3.8),
     )
 
 
 def _curves(study: ComplexityStudy) -> Drawing:
-    one = study.curves[0]
+    one = max(study.curves, key=lambda curves: float(np.ptp(curves.values[:, :, 2], axis=1).mean()))
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots(1, len(study.detectors), sharey=True, squeeze=False)[0]

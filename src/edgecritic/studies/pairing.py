@@ -191,7 +191,7 @@ def synthetic_samples(side: int, number: int, *, seed: int = 0) -> Iterator[Samp
     rng = np.random.default_rng([seed, side])
     for _ in range(number):
         truth = np.zeros((side, side), dtype=np.bool_)
-        for _ in range(max(1, side // 10)):
+        for _ in range(1 + rng.poisson(side / 15)):
             _stroke(truth, rng.uniform(0, side - 1, (3, 2)))
         candidate = np.zeros_like(truth)
         places = np.argwhere(truth)
