@@ -43,7 +43,7 @@ class OutputStrength:
     def table(self) -> NDArray[np.float64]:
         """Share of each class of strength at each of 20 outputs; rows sum to 1, NaN where nothing is."""
         coarse = np.zeros((OUTPUT_BINS, len(LEVELS)))
-        rows = np.arange(_FINE) * OUTPUT_BINS // _FINE
+        rows = np.minimum(np.arange(_FINE) * OUTPUT_BINS // (_FINE - 1), OUTPUT_BINS - 1)
         columns = np.searchsorted(np.array(LEVELS) - SLACK, self.strengths, side="right") - 1
         for row, counts in zip(rows, self.counts, strict=True):
             np.add.at(coarse[row], columns, counts)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import edgecritic
 from edgecritic.errors import DataError
 from edgecritic.report.figures import drawing_settings
-from edgecritic.run.files import replace_file, write_text
 from edgecritic.report.view import clean
+from edgecritic.run.files import replace_file, write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
