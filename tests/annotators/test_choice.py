@@ -83,10 +83,14 @@ def test_simulated_subjects_have_their_preference(images):
     assert found.low < 0.3 < found.high
 
 
-@pytest.mark.parametrize(("hits", "total", "level"), [(0, 7, 0.95), (3, 10, 0.9), (50, 100, 0.99), (5, 5, 0.95)])
+@pytest.mark.parametrize(
+    ("hits", "total", "level"), [(0, 7, 0.95), (3, 10, 0.9), (50, 100, 0.99), (5, 5, 0.95)]
+)
 def test_wilson_equals_scipy(hits, total, level):
     expected = binomtest(hits, total).proportion_ci(level, method="wilson")
-    assert wilson_interval(hits, total, level=level) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert wilson_interval(hits, total, level=level) == pytest.approx(
+        (expected.low, expected.high), abs=1e-12
+    )
 
 
 def test_files_come_back_as_they_were(images, tmp_path):

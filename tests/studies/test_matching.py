@@ -52,7 +52,11 @@ def test_scores_of_the_worked_example(worked_example):
     assert found == pytest.approx(np.array(expected), abs=5e-7)
 
 
-@given(st.integers(0, 20).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 5), min_size=n, max_size=n)] * 2)))
+@given(
+    st.integers(0, 20).flatmap(
+        lambda n: st.tuples(*[st.lists(st.integers(0, 5), min_size=n, max_size=n)] * 2)
+    )
+)
 def test_discordance_equals_listing(pair):
     one, two = pair
     listed = sum((one[i] - one[j]) * (two[i] - two[j]) < 0 for i, j in combinations(range(len(one)), 2))
@@ -176,4 +180,6 @@ def test_published_correlations_on_bsds(data):
         values = [by[first, second, tolerance] for tolerance in TOLERANCES]
         assert values == sorted(values, reverse=True)
     for tolerance in TOLERANCES[1:]:
-        assert by["area", "exact", tolerance] == min(by[a, b, tolerance] for a, b in combinations(STRATEGIES, 2))
+        assert by["area", "exact", tolerance] == min(
+            by[a, b, tolerance] for a, b in combinations(STRATEGIES, 2)
+        )
