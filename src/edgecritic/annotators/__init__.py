@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from edgecritic.annotators.census import Census, Shares, shares
 from edgecritic.annotators.choice import Risk, Trial, dataset_risk, majority, simulate_subject, trials
 from edgecritic.annotators.outputs import OutputStrength, output_strength, pool_output_strength
 from edgecritic.annotators.partial import partial_labels
-from edgecritic.annotators.shares import Census, Shares, shares
-from edgecritic.annotators.strength import LabelStrength, strength
+from edgecritic.annotators.perceptual import LabelStrength, strength
 
 __all__ = [
     "LabelStrength",

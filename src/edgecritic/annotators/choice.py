@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.annotators.strength import LabelStrength
+from edgecritic.annotators.perceptual import LabelStrength
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, as_mask
 from edgecritic.matching.dynamic import ExactState

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.annotators.shares import LEVELS, level_names
-from edgecritic.annotators.strength import SLACK, LabelStrength
+from edgecritic.annotators.census import LEVELS, level_names
+from edgecritic.annotators.perceptual import SLACK, LabelStrength
 from edgecritic.detectors.thinning import thin
 from edgecritic.errors import InputError
 from edgecritic.inputs import as_strength

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecritic.annotators.strength import LabelStrength
+from edgecritic.annotators.perceptual import LabelStrength
 from edgecritic.inputs import BoolArray
 
 __all__ = ["partial_labels"]

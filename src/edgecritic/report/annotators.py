@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.annotators.strength import LabelStrength, strength
+from edgecritic.annotators.perceptual import LabelStrength, strength
 from edgecritic.errors import EdgeCriticError
 from edgecritic.report.document import Document, Drawing, Table, draw, write_document
 from edgecritic.report.view import pixels_text

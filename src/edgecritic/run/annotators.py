@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.annotators.shares import Census, shares
-from edgecritic.annotators.strength import agreement_matrix, strength
+from edgecritic.annotators.census import Census, shares
+from edgecritic.annotators.perceptual import agreement_matrix, strength
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.errors import DataError, EdgeCriticError
 from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE

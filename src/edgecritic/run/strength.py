@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from edgecritic.annotators.census import LEVELS
 from edgecritic.annotators.outputs import OutputStrength, output_strength, pool_output_strength
 from edgecritic.annotators.partial import partial_labels
-from edgecritic.annotators.shares import LEVELS
-from edgecritic.annotators.strength import strength
+from edgecritic.annotators.perceptual import strength
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.files import holds_segmentations
 from edgecritic.errors import DataError, EdgeCriticError, InputError

@@ -13,7 +13,7 @@ import numpy as np
 
 from edgecritic.annotators.answers import read_answers, trials_json
 from edgecritic.annotators.choice import MODES, Mode, Trial, dataset_risk, trials
-from edgecritic.annotators.strength import LabelStrength, strength
+from edgecritic.annotators.perceptual import LabelStrength, strength
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.write import write_map
 from edgecritic.errors import DataError, EdgeCriticError

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.annotators.strength import SLACK, LabelStrength
+from edgecritic.annotators.perceptual import SLACK, LabelStrength
 from edgecritic.errors import InputError
 
 __all__ = ["Census", "Shares", "shares", "LEVELS", "level_names"]
