@@ -13,6 +13,7 @@ from edgecritic.detectors.matlab import edge_matlab
 from edgecritic.errors import InputError
 from edgecritic.measures import assess, score
 from edgecritic.protocols.tuning import tune
+from edgecritic.protocols.tuning_summary import summarise_tunings
 
 RNG = np.random.default_rng(4)
 
@@ -152,3 +153,34 @@ def test_unknown_names_in_a_result(scene: tuple[np.ndarray, np.ndarray]) -> None
         found.best("canny", "sk")
     with pytest.raises(InputError, match="was not computed"):
         found.best("sobel", "fom")
+
+
+def test_a_data_set_is_summarised(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    names = ["canny", "roberts"]
+    tunings = {
+        str(seed): tune(
+            image + np.random.default_rng(seed).normal(0, 0.1, image.shape),
+            truth,
+            detectors=names,
+            measures=["sk", "jaccard"],
+            thresholds=21,
+        )
+        for seed in range(3)
+    }
+    found = summarise_tunings(tunings)
+    assert found.values.shape == found.thresholds.shape == (3, 2, 2)
+    for i, each in enumerate(tunings.values()):
+        assert found.values[i, 1, 0] == each.best("roberts", "sk").value
+        assert found.thresholds[i, 0, 1] == each.best("canny", "jaccard").threshold
+    assert found.wins.sum(axis=0).tolist() == [3, 3]
+    assert found.wins[0].tolist() == [3, 3]
+    rows = found.rows()
+    assert [row["detector"] for row in rows] == names * 2
+    assert rows[0]["value"] == pytest.approx(np.mean([t.best("canny", "sk").value for t in tunings.values()]))
+    assert "3 images" in str(found)
+    with pytest.raises(InputError, match="empty"):
+        summarise_tunings({})
+    other = tune(image, truth, detectors=["sobel"], measures="sk", thresholds=2)
+    with pytest.raises(InputError, match="other detectors or measures"):
+        summarise_tunings({**tunings, "odd": other})

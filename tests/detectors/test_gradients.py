@@ -13,6 +13,7 @@ from edgecritic.errors import InputError
 
 RNG = np.random.default_rng(7)
 PHOTO = ndi.gaussian_filter(RNG.random((40, 53)), 1.5)
+SLOPES = ("central", "sobel", "prewitt", "roberts", "canny", "steerable(order=5)")
 VOLUME = RNG.random((9, 11, 13))
 
 
@@ -77,10 +78,16 @@ def test_orientation_points_uphill() -> None:
     rows, columns = np.mgrid[:21, :23].astype(float)
     for angle in np.radians([0, 30, 90, 135, 180 - 1e-3, -60]):
         ramp = columns * np.cos(angle) + rows * np.sin(angle)
-        for name in ("central", "sobel", "prewitt", "roberts", "canny", "steerable(order=5)"):
-            found = detect(name, ramp).orientation
+        for name in (
+            *SLOPES,
+            "sobel(style=matlab)",
+            "canny(style=matlab)",
+            "canny(style=matlab, kernel=odd)",
+        ):
+            image = np.stack([ramp, -0.2 * ramp, 0 * ramp], axis=-1) if name == "prewitt" else ramp
+            found = detect(name, image).orientation
             assert found is not None
-            turned = np.angle(np.exp(1j * (found[8:13, 8:13] - angle)))
+            turned = np.angle(np.exp(1j * (found[9:12, 9:12] - angle)))
             # Sampled third derivatives end at 4σ and do not vanish entirely on a ramp.
             np.testing.assert_allclose(turned, 0, atol=1e-3 if "steerable" in name else 1e-5)
 
@@ -199,3 +206,44 @@ def test_spacing_scales_slopes_and_sigmas() -> None:
 def test_square_pixels_are_asked_for(name: str) -> None:
     with pytest.raises(InputError, match="square pixels"):
         detect(name, PHOTO, spacing=(1, 2))
+
+
+@pytest.mark.parametrize("spacing", [(5.0, 1.0, 1.0), (1.0, 0.2, 3.0), (10.0, 0.5, 0.5)])
+def test_gradients_of_flat_voxels_are_physical(spacing: tuple[float, float, float]) -> None:
+    direction = np.array([0.6, 0.0, 0.8])
+    places = np.indices((21, 21, 21)) * np.array(spacing)[:, None, None, None]
+    ramp = np.tensordot(direction, places, 1)
+    found = detect("canny(sigma=1)", ramp, spacing=spacing)
+    assert found.strength[10, 10, 10] * found.maximum == pytest.approx(1)
+    bowl = (places - places[:, 10, 10, 10][:, None, None, None]) ** 2
+    level = detect("log(sigma=1)", np.sqrt(bowl.sum(axis=0)) < 4, spacing=spacing)
+    assert level.maximum > 0
+
+
+@pytest.mark.parametrize("name", ["canny", "log", "steerable", "canny(style=matlab)", "log(style=matlab)"])
+def test_scales_below_the_pixels_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match="at least"):
+        detect(name, PHOTO, sigma=0.1)
+    assert detect(name, PHOTO, sigma=0.25).maximum > 0
+    with pytest.raises(InputError, match="at least"):
+        detect(name, PHOTO, sigma=1, spacing=10)
+
+
+def test_canny_with_sectors() -> None:
+    image = RNG.random((30, 31))
+    found = detect("canny(sigma=1, neighbours=nearest)", image)
+    smooth = detect("canny(sigma=1)", image)
+    np.testing.assert_array_equal(found.strength, smooth.strength)
+    assert found.orientation is not None
+    sector = np.round(found.orientation / (np.pi / 4)).astype(int)
+    rows, columns = np.indices(image.shape)[:, 1:-1, 1:-1]
+    dy, dx = (
+        np.round(np.sin(sector * np.pi / 4)).astype(int),
+        np.round(np.cos(sector * np.pi / 4)).astype(int),
+    )
+    dy, dx = dy[1:-1, 1:-1], dx[1:-1, 1:-1]
+    value = found.strength
+    keep = (value[1:-1, 1:-1] > value[rows - dy, columns - dx]) & (
+        value[1:-1, 1:-1] >= value[rows + dy, columns + dx]
+    )
+    np.testing.assert_array_equal(found.thin[1:-1, 1:-1] > 0, keep)

@@ -62,6 +62,11 @@ def test_kernels_are_derivatives_of_elongated_gaussians() -> None:
     for kernel in half_gaussian_kernels(1, 4, step=10):
         assert kernel[kernel > 0].sum() == pytest.approx(1)
         assert kernel.sum() == pytest.approx(0, abs=1e-12)
+    # Gradient to the right: after the flip of the convolution the kernel looks at rows further down.
+    first = half_gaussian_kernels(1, 4, step=10)[0]
+    assert first[:16].any()
+    assert not first[17:].any()
+    assert ndi.convolve(np.eye(1, 33, 20).T @ np.ones((1, 33)) * (np.arange(33) > 16), first)[16, 16] > 0
 
 
 def test_halves_make_a_whole_on_straight_edges() -> None:

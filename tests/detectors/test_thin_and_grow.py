@@ -78,6 +78,7 @@ def test_hysteresis_against_skimage(seed: int, shape: tuple[int, ...]) -> None:
 
 def test_hysteresis_at_zero_and_wrong_thresholds() -> None:
     assert not hysteresis(np.zeros((3, 3)), 0, 0).any()
+    assert hysteresis([[0.2, 0.3, 0.6]], 0.2, 0.6).tolist() == [[False, True, True]]
     with pytest.raises(InputError, match="low must not exceed high"):
         hysteresis(np.zeros((3, 3)), 0.5, 0.2)
     with pytest.raises(InputError, match="2-D or 3-D"):

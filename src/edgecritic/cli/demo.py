@@ -14,8 +14,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "demo",
         help="show what EdgeCritic does, on generated data",
-        description="Generate a small data set with five simulated annotators, judge simulated detectors on it "
-        "and leave a report.",
+        description="Generate a small data set with five simulated annotators, judge simulated detectors "
+        "on it and leave a report.",
     )
     parser.add_argument("-o", "--out", default="demo", metavar="DIR", help="default: demo")
     parser.add_argument("--images", type=int, default=8, metavar="N", help="default: 8")

