@@ -161,7 +161,7 @@ def strength(
     >>> found = strength([long, short], tolerance=1)
     >>> [int(one.sum()) for one in found.consensus()], [int(one.sum()) for one in found.orphans()]
     ([4, 4], [6, 0])
-    >>> round(found.agreement[0, 1], 4)
+    >>> float(found.agreement[0, 1].round(4))
     0.5714
     """
     maps = _as_maps(truths)
