@@ -35,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.images < 2:
         raise InputError(f"--images must be at least 2, got {args.images}")
+    if args.seed < 0:
+        raise InputError(f"--seed must be at least 0, got {args.seed}")
     home = Path(args.out)
     print(f"Generating {args.images} scenes with five annotators in {home / 'data'}")
     write(home / "data", args.images, seed=args.seed)
@@ -56,5 +58,7 @@ def run(args: argparse.Namespace) -> int:
     print(terminal_table(finished.results))
     print(f"\nOpen {home / 'report.html'} in a browser. The same by hand:")
     print(f"  edgecritic bench {' '.join(map(str, folders.values()))} \\")
-    print(f"    --truth {home / 'data' / 'truth'} --also all --out {home}")
+    print(
+        f"    --truth {home / 'data' / 'truth'} --images {home / 'data' / 'images'} --also all --out {home}"
+    )
     return 1 if finished.failed else 0
