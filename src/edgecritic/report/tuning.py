@@ -15,7 +15,7 @@ from edgecritic.protocols.tuning_summary import TuningSummary
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["draw_curves", "draw_montage", "draw_rates", "draw_boxes"]
+__all__ = ["draw_curves", "draw_montage", "draw_rates", "draw_boxes", "new_figure"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 """Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
@@ -58,7 +58,7 @@ def draw_montage(
     names = list(measures or tuning.measures)
     rows, columns = np.asarray(image).shape[:2]
     tall = 0.35 + 1.6 * float(np.clip(rows / columns, 0.4, 2.5))
-    figure: Any = _figure(1.7 * (len(tuning.detectors) + 1), tall * len(names))
+    figure: Any = new_figure(1.7 * (len(tuning.detectors) + 1), tall * len(names))
     grid = figure.subplots(len(names), len(tuning.detectors) + 1, squeeze=False)
     for row, measure in zip(grid, names, strict=True):
         row[0].imshow(np.asarray(image), cmap="gray")
@@ -76,7 +76,7 @@ def draw_montage(
 
 def draw_rates(tuning: Tuning, path: str | PathLike[str]) -> None:
     """Draw ROC and precision-recall curves under strict overlap."""
-    figure: Any = _figure(9, 4)
+    figure: Any = new_figure(9, 4)
     left, right = figure.subplots(1, 2)
     for number, detector in enumerate(tuning.detectors):
         colour = COLOURS[number % len(COLOURS)]
@@ -117,7 +117,8 @@ def _leave_out_peaks(panel: Any, values: NDArray[np.float64]) -> None:
         panel.set_ylim(low - 0.05 * (usual - low), usual + 0.5 * (usual - low))
 
 
-def _figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float) -> Any:
+    """Return an empty matplotlib figure of a size in inches, without any window."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -131,7 +132,7 @@ def _figure(width: float, height: float) -> Any:
 def _panels(count: int) -> tuple[Any, list[Any]]:
     columns = min(count, _COLUMNS)
     rows = -(-count // columns)
-    figure = _figure(3.2 * columns, 2.6 * rows)
+    figure = new_figure(3.2 * columns, 2.6 * rows)
     return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
 
