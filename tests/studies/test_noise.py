@@ -43,7 +43,7 @@ def test_sobel_is_last_and_smoothing_helps(study):
 def test_judges_see_both_errors_and_differ(study):
     assert {"sk", "psi", "baddeley", "dp"} <= set(study.judges)
     assert not {"precision", "recall", "theta", "omega"} & set(study.judges)
-    assert len({"f", "dice", "jaccard", "performance"} & set(study.judges)) == 1
+    assert len({"f", "dice", "jaccard", "performance"} & set(study.judges)) <= 1
 
 
 def test_noise_is_as_loud_as_it_says():
@@ -91,7 +91,7 @@ def test_the_command(tmp_path, capsys):
     ]
     assert main(["study", "noise", *words, "-o", str(tmp_path)]) == 0
     text = capsys.readouterr().out
-    assert "mean rank over 2 measures and 1 scene" in text
+    assert "and 1 scene (1 is best)" in text
     assert (tmp_path / "noise.png").stat().st_size > 10_000
     assert len((tmp_path / "noise.csv").read_text().splitlines()) == 5
     assert main(["study", "noise", *words, "--json"]) == 0

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run"]
 
-_FAVOURITES = ("sk", "psi", "fom", "f", "baddeley", "complexity")
-
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to a parser."""
@@ -33,8 +31,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="N",
         help="how many from 0 to 1, or 'matlab' for the grids of the complexity paper",
     )
+    what.add_argument(
+        "--matching", metavar="ID", help="draw ROC and precision-recall curves under this strategy too"
+    )
     what.add_argument("--gray", action="store_true", help="use the luminance of colour images")
     form = parser.add_argument_group("output")
+    form.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
     form.add_argument("-o", "--out", help="folder for figures, tables and the best maps")
     form.add_argument("--json", action="store_true", help="print one JSON document")
     form.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
@@ -46,29 +48,16 @@ def run(args: argparse.Namespace) -> int:
     import json
     import sys
 
-    from tqdm import tqdm
-
     from edgecritic.detectors.base import bind
-    from edgecritic.errors import EdgeCriticError
     from edgecritic.measures.scoring import choose
     from edgecritic.protocols.tuning_summary import summarise_tunings
 
     args.thresholds = _thresholds(args.thresholds)
     for detector in args.detectors or ():
         bind(detector)
+    args.measures = _measures(args)
     choose(args.measures, ())
-    cases = _cases(args)
-    found: dict[str, Tuning] = {}
-    failures: dict[str, str] = {}
-    hidden = args.quiet or args.json or not sys.stderr.isatty()
-    for name, (path, truths) in tqdm(cases.items(), disable=hidden, unit="image", leave=False):
-        try:
-            image, result = _one(name, path, truths, args)
-            if args.out:
-                _save_one(Path(args.out), name, image, result)
-            found[name] = result
-        except EdgeCriticError as error:
-            failures[name] = str(error) if str(path) in str(error) else f"{path}: {error}"
+    found, failures = _tune_all(_cases(args), args)
     summary = summarise_tunings(found) if found else None
     if args.json:
         images = {name: each.as_dict() for name, each in found.items()}
@@ -76,10 +65,66 @@ def run(args: argparse.Namespace) -> int:
     elif summary is not None:
         print(next(iter(found.values())) if len(found) == 1 else summary)
     if args.out and summary is not None:
-        _save_all(Path(args.out), summary)
+        from edgecritic.report.tuning import write_summary
+
+        write_summary(Path(args.out), summary)
     for message in failures.values():
         print(f"error: {message}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def _tune_all(
+    cases: dict[str, tuple[Path, tuple[Path, ...]]], args: argparse.Namespace
+) -> tuple[dict[str, Tuning], dict[str, str]]:
+    """Tune all images, some at a time; return results and messages by name, in the order of the images."""
+    import warnings
+    from contextlib import nullcontext
+    from threading import Lock
+
+    from edgecritic.cli._output import progress
+    from edgecritic.errors import EdgeCriticError, UndefinedMeasureWarning
+    from edgecritic.report.tuning import write_tuning
+    from edgecritic.run.executor import run_tasks
+
+    drawing = Lock()
+
+    def one(name: str) -> tuple[str, Tuning | str]:
+        path, truths = cases[name]
+        try:
+            image, result = _one(name, path, truths, args)
+            if args.out:
+                # Drawing is not safe in several threads.
+                with drawing:
+                    write_tuning(Path(args.out) / name, result, image, matching=args.matching)
+            return name, result.without_maps()
+        except EdgeCriticError as error:
+            return name, str(error) if str(path) in str(error) else f"{path}: {error}"
+
+    hidden = nullcontext(None) if args.quiet or args.json else progress("tuning", unit="image")
+    with hidden as step, warnings.catch_warnings():
+        # What threads change of the filters comes out in any order; this one holds for all of them.
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        results = dict(run_tasks(one, list(cases), jobs=args.jobs, progress=step))
+    found = {name: results[name] for name in cases}
+    return (
+        {name: each for name, each in found.items() if not isinstance(each, str)},
+        {name: each for name, each in found.items() if isinstance(each, str)},
+    )
+
+
+def _measures(args: argparse.Namespace) -> list[str] | None:
+    """Return the chosen measures, with those that the curves under a matching strategy need."""
+    if args.matching is None:
+        return list(args.measures) if args.measures else None
+    from edgecritic.errors import InputError
+    from edgecritic.matching import match
+    from edgecritic.measures.scoring import default_measures
+    from edgecritic.protocols.tuning import matched_measures
+
+    if args.truth is None:
+        raise InputError("--matching needs --truth")
+    match([[True]], [[True]], strategy=args.matching)
+    return [*(args.measures or default_measures()), *matched_measures(args.matching)]
 
 
 def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]:
@@ -120,42 +165,6 @@ def _one(name: str, path: Path, truths: tuple[Path, ...], args: argparse.Namespa
         name=name,
     )
     return image, result
-
-
-def _save_one(out: Path, name: str, image: Any, found: Tuning) -> None:
-    import json
-
-    from edgecritic.datasets.write import write_map
-    from edgecritic.report.tuning import draw_curves, draw_montage, draw_rates
-
-    folder = out / name
-    folder.mkdir(parents=True, exist_ok=True)
-    shown = [measure for measure in _FAVOURITES if measure in found.measures] or list(found.measures[:6])
-    draw_curves(found, folder / "curves.png")
-    if found.truths:
-        draw_rates(found, folder / "rates.png")
-    flat = found.best_map(found.detectors[0], shown[0]).ndim == 2
-    if flat:
-        draw_montage(found, image, folder / "montage.png", measures=shown)
-    for measure in shown:
-        for detector in found.detectors:
-            target = folder / "best" / measure / f"{detector}.{'png' if flat else 'npy'}"
-            write_map(target, found.best_map(detector, measure))
-    (folder / "tuning.json").write_text(json.dumps(found.as_dict(), indent=2), encoding="utf-8")
-
-
-def _save_all(out: Path, summary: Any) -> None:
-    import csv
-
-    from edgecritic.report.tuning import draw_boxes
-
-    rows = summary.rows()
-    with (out / "table.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    if len(summary.images) > 1:
-        draw_boxes(summary, out / "boxes.png")
 
 
 def _thresholds(text: str) -> Any:
