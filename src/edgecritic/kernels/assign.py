@@ -18,19 +18,22 @@ from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.links import Links
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, Ints, Places, State
 
-__all__ = ["Search", "Tally", "new_search", "update", "sweep"]
+__all__ = ["Search", "Tally", "new_search", "new_tally", "update", "sweep"]
 
 
 class Search(NamedTuple):
     """Scratch memory of the searches.
 
     In a search the distance of a node is reach − price; between searches `reach` is far for every node.
+    Nodes at the distance that the search has come to wait in the stack `near`, farther ones in the heap:
+    most are reached over links of reduced cost 0.
     """
 
     reach: Ints
     via: Places
     seen: Places
     done: Places
+    near: Places
     heap_key: Ints
     heap_node: Places
 
@@ -42,6 +45,7 @@ def new_search(nodes: int) -> Search:
         via=np.empty(nodes, dtype=np.int32),
         seen=np.empty(nodes, dtype=np.int32),
         done=np.empty(nodes, dtype=np.int32),
+        near=np.empty(nodes, dtype=np.int32),
         heap_key=np.empty(2 * nodes + 64, dtype=np.int64),
         heap_node=np.empty(2 * nodes + 64, dtype=np.int32),
     )
@@ -107,7 +111,7 @@ def add(links: Links, state: State, search: Search, new: int) -> int:
     start, other, cost = links.start, links.other, links.cost
     row_of, column_of = state.row_of, state.column_of
     u, v, dummy = state.u, state.v, state.dummy
-    reach, via, seen, done = search.reach, search.via, search.seen, search.done
+    reach, via, seen, done, near = search.reach, search.via, search.seen, search.done, search.near
     keys, nodes = search.heap_key, search.heap_node
     scale = state.scale[0]
 
@@ -115,8 +119,8 @@ def add(links: Links, state: State, search: Search, new: int) -> int:
     end_column = ALONE
     end_row = new
     row = new
-    passed = np.int64(0)  # distance of `row`, less its price
-    heap = seen_count = done_count = 0
+    now = passed = np.int64(0)  # distance of `row`, and that less its price
+    heap = waiting = seen_count = done_count = 0
     while True:
         for link in range(start[row], start[row + 1]):
             least = passed + cost[link] * scale
@@ -138,15 +142,24 @@ def add(links: Links, state: State, search: Search, new: int) -> int:
                 seen_count += 1
             reach[column] = least
             via[column] = row
+            if far == now:
+                near[waiting] = column
+                waiting += 1
+                continue
             if heap == keys.size:
                 heap = _tidy(keys, nodes, heap, reach, v)
             _push(keys, nodes, heap, far, column)
             heap += 1
-        found = False
+        if now >= best:
+            break
+        found = waiting > 0
+        if found:
+            waiting -= 1
+            column = near[waiting]
         while heap > 0 and keys[0] < best and not found:
-            far = keys[0]
+            now = keys[0]
             column = nodes[0]
-            found = far == reach[column] - v[column]
+            found = now == reach[column] - v[column]
             _drop_first(keys, nodes, heap)
             heap -= 1
         if not found:
@@ -154,7 +167,7 @@ def add(links: Links, state: State, search: Search, new: int) -> int:
         done[done_count] = column
         done_count += 1
         row = row_of[column]
-        passed = far - u[row]
+        passed = now - u[row]
         if passed + dummy[row] < best:
             best = passed + dummy[row]
             end_column = ALONE
@@ -194,7 +207,7 @@ def settle(links: Links, state: State, search: Search, owed: int) -> int:
     start, other, cost = links.start, links.other, links.cost
     row_of, column_of = state.row_of, state.column_of
     u, v, idle = state.u, state.v, state.idle
-    reach, via, seen, done = search.reach, search.via, search.seen, search.done
+    reach, via, seen, done, near = search.reach, search.via, search.seen, search.done, search.near
     keys, nodes = search.heap_key, search.heap_node
     scale = state.scale[0]
 
@@ -202,8 +215,9 @@ def settle(links: Links, state: State, search: Search, owed: int) -> int:
     end_row = ALONE
     end_column = owed
     column = owed
-    passed = -v[owed]  # distance of `column`, less its price
-    heap = seen_count = done_count = 0
+    now = np.int64(0)
+    passed = -v[owed]  # distance of `column`, which is `now`, less its price
+    heap = waiting = seen_count = done_count = 0
     while True:
         for link in range(start[column], start[column + 1]):
             row = other[link]
@@ -223,15 +237,24 @@ def settle(links: Links, state: State, search: Search, owed: int) -> int:
                 seen_count += 1
             reach[row] = least
             via[row] = column
+            if far == now:
+                near[waiting] = row
+                waiting += 1
+                continue
             if heap == keys.size:
                 heap = _tidy(keys, nodes, heap, reach, u)
             _push(keys, nodes, heap, far, row)
             heap += 1
-        found = False
+        if now >= best:
+            break
+        found = waiting > 0
+        if found:
+            waiting -= 1
+            row = near[waiting]
         while heap > 0 and keys[0] < best and not found:
-            far = keys[0]
+            now = keys[0]
             row = nodes[0]
-            found = far == reach[row] - u[row]
+            found = now == reach[row] - u[row]
             _drop_first(keys, nodes, heap)
             heap -= 1
         if not found:
@@ -239,7 +262,7 @@ def settle(links: Links, state: State, search: Search, owed: int) -> int:
         done[done_count] = row
         done_count += 1
         column = column_of[row]
-        passed = far - v[column]
+        passed = now - v[column]
         if passed + idle[column] < best:
             best = passed + idle[column]
             end_row = ALONE
@@ -277,6 +300,15 @@ class Tally(NamedTuple):
     pixel_of: Places
     hits: Places
     counts: Ints
+
+
+def new_tally(pixel_of: Places, pixels: int) -> Tally:
+    """Make the tally of a problem in which nothing is matched."""
+    return Tally(
+        pixel_of=pixel_of,
+        hits=np.zeros(pixels, dtype=np.int32),
+        counts=np.zeros(2, dtype=np.int64),
+    )
 
 
 @kernel

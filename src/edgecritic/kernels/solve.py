@@ -343,12 +343,12 @@ def _nearest_first(links: Links) -> Places:
 
 
 @kernel
-def solve(row_links: Links, column_links: Links, state: State) -> None:
+def solve(row_links: Links, column_links: Links, state: State) -> Places:
     """Bring all rows into an empty problem.
 
-    Most rows find their column by bidding, in an order that makes rivals rare. The others grow trees: all
-    together if they are few, else one by one in the order of their numbers, because the trees of a large
-    problem do not fit in the processor's cache together.
+    Most rows find their column by bidding, in an order that makes rivals rare. The others grow trees
+    together if they are few. Many trees would not fit in the processor's cache: the rows are then returned
+    instead, to be brought in one by one.
     """
     u, dummy, column_of = state.u, state.dummy, state.column_of
     for row in range(column_of.size):
@@ -370,7 +370,8 @@ def solve(row_links: Links, column_links: Links, state: State) -> None:
         if waits[row]:
             waiting[count] = row
             count += 1
+    if waiting.size > _MOST_TREES:
+        return waiting
     trees = _new_trees(column_of.size, state.row_of.size)
-    together = max(1, waiting.size) if waiting.size <= _MOST_TREES else 1
-    for at in range(0, waiting.size, together):
-        grow(row_links, column_links, state, trees, waiting[at : at + together])
+    grow(row_links, column_links, state, trees, waiting)
+    return waiting[:0]

@@ -92,11 +92,7 @@ class ExactState:
         rows = self._pixels[self._web.pixel_of]
         self._state = empty_state(masks[0].size, rows, self._columns, self.outlier_cost, self._row_salts())
         self._search = assign.new_search(max(rows.size, self._columns.size))
-        self._tally = assign.Tally(
-            pixel_of=self._web.pixel_of,
-            hits=np.zeros(self._pixels.size, dtype=np.int32),
-            counts=np.zeros(2, dtype=np.int64),
-        )
+        self._tally = assign.new_tally(self._web.pixel_of, self._pixels.size)
         self._present = np.zeros(self._pixels.size, dtype=np.bool_)
 
     def update(self, *, added: Any = (), removed: Any = ()) -> None:
