@@ -137,7 +137,8 @@ def draw_boxes(
             flierprops={"ms": 3},
         )
         for number, (box, detector) in enumerate(zip(boxes["boxes"], summary.detectors, strict=True)):
-            box.set(facecolor=_look(number)["color"], alpha=0.75, label=short_id(detector))
+            hatch = ("", "//", "xx")[number // len(COLOURS) % 3]
+            box.set(facecolor=_look(number)["color"], alpha=0.75, hatch=hatch, label=short_id(detector))
         panel.set_xticks([])
         way = "↓" if summary.better[column] == "lower" else "↑"
         panel.set_title(f"{measure} {way}", fontsize="small")
