@@ -23,7 +23,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("images", nargs="+", help="image files, volumes, or folders of them")
     parser.add_argument("--truth", help="truth file of one image, or folder of truths called like the images")
     what = parser.add_argument_group("algorithm")
-    what.add_argument("-d", "--detectors", nargs="+", metavar="ID", help="ids of detectors")
+    what.add_argument(
+        "-d", "--detectors", nargs="+", metavar="ID", help="ids of detectors, or folders of saved maps"
+    )
     what.add_argument("-m", "--measures", nargs="+", metavar="ID", help="ids of measures")
     what.add_argument(
         "--thresholds",
@@ -48,13 +50,11 @@ def run(args: argparse.Namespace) -> int:
     import json
     import sys
 
-    from edgecritic.detectors.base import bind
     from edgecritic.measures.scoring import choose
     from edgecritic.protocols.tuning_summary import summarise_tunings
 
     args.thresholds = _thresholds(args.thresholds)
-    for detector in args.detectors or ():
-        bind(detector)
+    args.detectors = _detectors(args.detectors)
     args.measures = _measures(args)
     choose(args.measures, ())
     found, failures = _tune_all(_cases(args), args)
@@ -110,6 +110,20 @@ def _tune_all(
         {name: each for name, each in found.items() if not isinstance(each, str)},
         {name: each for name, each in found.items() if isinstance(each, str)},
     )
+
+
+def _detectors(given: list[str] | None) -> list[Any] | None:
+    """Return ids as they are, folders of saved maps as detectors."""
+    from edgecritic.detectors.base import bind
+    from edgecritic.detectors.external import FolderDetector
+
+    if given is None:
+        return None
+    chosen: list[Any] = [FolderDetector(name) if Path(name).is_dir() else name for name in given]
+    for each in chosen:
+        if isinstance(each, str):
+            bind(each)
+    return chosen
 
 
 def _measures(args: argparse.Namespace) -> list[str] | None:
