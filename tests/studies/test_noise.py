@@ -75,24 +75,13 @@ def test_bad_input(wrong):
 
 
 def test_the_command(tmp_path, capsys):
-    words = [
-        "-d",
-        "sobel",
-        "canny(sigma=1)",
-        "-m",
-        "sk",
-        "f",
-        "--snr",
-        "4",
-        "--scenes",
-        "1",
-        "--thresholds",
-        "11",
-    ]
+    words = ["-d", "sobel", "canny(sigma=1)", "-m", "sk", "f", "--snr", "4", "--scenes", "1"]
+    words += ["--thresholds", "11", "--jobs", "1"]
     assert main(["study", "noise", *words, "-o", str(tmp_path)]) == 0
     text = capsys.readouterr().out
-    assert "and 1 scene (1 is best)" in text
+    assert "Mean rank over" in text
     assert (tmp_path / "noise.png").stat().st_size > 10_000
-    assert len((tmp_path / "noise.csv").read_text().splitlines()) == 5
+    assert len((tmp_path / "best.csv").read_text().splitlines()) == 3
+    assert "data:image" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert main(["study", "noise", *words, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["best"]) == 4

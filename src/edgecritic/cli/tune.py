@@ -37,8 +37,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--matching", metavar="ID", help="draw ROC and precision-recall curves under this strategy too"
     )
     what.add_argument("--gray", action="store_true", help="use the luminance of colour images")
+    work = parser.add_argument_group("work")
+    work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
+    work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
     form = parser.add_argument_group("output")
-    form.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
     form.add_argument("-o", "--out", help="folder for figures, tables and the best maps")
     form.add_argument("--json", action="store_true", help="print one JSON document")
     form.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
@@ -76,40 +78,51 @@ def run(args: argparse.Namespace) -> int:
 def _tune_all(
     cases: dict[str, tuple[Path, tuple[Path, ...]]], args: argparse.Namespace
 ) -> tuple[dict[str, Tuning], dict[str, str]]:
-    """Tune all images, some at a time; return results and messages by name, in the order of the images."""
+    """Tune all images, some at a time, and save their files; return results and messages by name."""
     import warnings
     from contextlib import nullcontext
-    from threading import Lock
 
     from edgecritic.cli._output import progress
     from edgecritic.errors import EdgeCriticError, UndefinedMeasureWarning
     from edgecritic.report.tuning import write_tuning
     from edgecritic.run.executor import run_tasks
 
-    drawing = Lock()
-
-    def one(name: str) -> tuple[str, Tuning | str]:
-        path, truths = cases[name]
-        try:
-            image, result = _one(name, path, truths, args)
-            if args.out:
-                # Drawing is not safe in several threads.
-                with drawing:
-                    write_tuning(Path(args.out) / name, result, image, matching=args.matching)
-            return name, result.without_maps()
-        except EdgeCriticError as error:
-            return name, str(error) if str(path) in str(error) else f"{path}: {error}"
-
+    work = [
+        (name, path.absolute(), tuple(truth.absolute() for truth in truths), args)
+        for name, (path, truths) in cases.items()
+    ]
+    results: dict[str, Tuning] = {}
+    messages: dict[str, str] = {}
     hidden = nullcontext(None) if args.quiet or args.json else progress("tuning", unit="image")
     with hidden as step, warnings.catch_warnings():
         # What threads change of the filters comes out in any order; this one holds for all of them.
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        results = dict(run_tasks(one, list(cases), jobs=args.jobs, progress=step))
-    found = {name: results[name] for name in cases}
+        for name, found in run_tasks(_try, work, jobs=args.jobs, cluster=args.cluster, progress=step):
+            try:
+                if isinstance(found, EdgeCriticError):
+                    raise found
+                image, result = found
+                if args.out:
+                    write_tuning(Path(args.out) / name, result, image, matching=args.matching)
+                results[name] = result.without_maps()
+            except EdgeCriticError as error:
+                path = cases[name][0]
+                messages[name] = str(error) if str(path) in str(error) else f"{path}: {error}"
     return (
-        {name: each for name, each in found.items() if not isinstance(each, str)},
-        {name: each for name, each in found.items() if isinstance(each, str)},
+        {name: results[name] for name in cases if name in results},
+        {name: messages[name] for name in cases if name in messages},
     )
+
+
+def _try(task: tuple[str, Path, tuple[Path, ...], argparse.Namespace]) -> tuple[str, Any]:
+    """Return the name with image and tuning, or with what went wrong."""
+    from edgecritic.errors import EdgeCriticError
+
+    name, path, truths, args = task
+    try:
+        return name, _one(name, path, truths, args)
+    except EdgeCriticError as error:
+        return name, error
 
 
 def _detectors(given: list[str] | None) -> list[Any] | None:

@@ -2,48 +2,88 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from edgecritic.detectors import detect
-from edgecritic.report.tuning import COLOURS, new_figure
-from edgecritic.run.files import write_text
-from edgecritic.studies.noise import NoiseStudy, noisy_scene
+from edgecritic.report.document import Cell, Document, Drawing, Table, draw
+from edgecritic.report.tuning import COLOURS
+from edgecritic.studies.noise import PAPER_RATIOS, NoiseStudy, noisy_scene
 
-if TYPE_CHECKING:
-    from os import PathLike
-
-__all__ = ["draw_noise", "write_noise"]
+__all__ = ["noise_document"]
 
 _SHOWN = ("sobel", "canny", "steerable(order=5", "anisotropic", "half_gaussian")
 
 
-def draw_noise(
-    study: NoiseStudy, path: str | PathLike[str], *, snr: float | None = None, measure: str = "sk"
-) -> None:
-    """Draw mean ranks over noise levels, ranks by every measure at one level, and best maps there.
+def noise_document(study: NoiseStudy, *, figure: bool = True) -> Document:
+    """Make text, tables and, if wanted, the figure of the noise study."""
+    level = _level(study)
+    order = np.argsort(study.mean_ranks().mean(axis=0), kind="stable")
+    means: list[tuple[Cell, ...]] = [
+        (study.detectors[place], *map(float, study.mean_ranks()[:, place])) for place in order
+    ]
+    ratios = [ratio for ratio in PAPER_RATIOS if ratio in study.ratios] or [level]
+    ends: list[tuple[Cell, ...]] = [
+        (name, *(end for snr in ratios for end in study.ends(name, snr))) for name in study.judges
+    ]
+    column = study.ratios.index(level)
+    best: list[tuple[Cell, ...]] = [
+        (name, *map(float, study.values[column].mean(axis=0)[:, place]))
+        for place, name in enumerate(study.measures)
+    ]
+    return Document(
+        title="Detectors in noise",
+        findings=tuple(study.findings()),
+        facts=(
+            ("scenes", f"{len(study.seeds)} of {study.size[0]}×{study.size[1]} pixels per ratio"),
+            ("judges", f"{len(study.judges)} measures that see false alarms and misses and differ"),
+            ("noise", "white, Gaussian; dB = 10·log₁₀(variance of the clean image / of the noise)"),
+        ),
+        tables=(
+            Table(
+                name="ranks",
+                title=f"Mean rank over {len(study.judges)} measures (1 is best)",
+                header=("detector", *(f"{ratio:g} dB" for ratio in study.ratios)),
+                rows=tuple(means),
+                digits=2,
+            ),
+            Table(
+                name="winners",
+                title="First and last detector by every measure",
+                header=("measure", *(f"{end}, {snr:g} dB" for snr in ratios for end in ("first", "last"))),
+                rows=tuple(ends),
+                note="several: equally good or bad.",
+            ),
+            Table(
+                name="best",
+                title=f"Mean best values at {level:g} dB",
+                header=("measure", *study.detectors),
+                rows=tuple(best),
+            ),
+        ),
+        drawings=(_drawing(study, level),) if figure else (),
+    )
 
-    Parameters
-    ----------
-    study : NoiseStudy
-    path : path
-        The ending says the format: ``.png``, ``.svg``, ``.pdf``.
-    snr : float, optional
-        The level of the ranks and maps; 4 dB if it was studied, else the middle one.
-    measure : str
-        The measure that chooses the maps; the first one if it was not computed.
-    """
-    level = snr if snr is not None else _level(study)
-    chooser = measure if measure in study.measures else study.measures[0]
-    figure = new_figure(12, 9.5)
+
+def _drawing(study: NoiseStudy, level: float) -> Drawing:
+    return draw(
+        "noise",
+        "Ranks and maps",
+        f"Left: mean ranks over the noise levels. Right: ranks at {level:g} dB by every measure, the best in "
+        "bold. Below: the first scene and the maps that one measure likes best.",
+        lambda figure: _paint(figure, study, level),
+        size=(12, 9.5),
+    )
+
+
+def _paint(figure: Any, study: NoiseStudy, level: float) -> None:
+    chooser = "sk" if "sk" in study.measures else study.measures[0]
     top, bottom = figure.subfigures(2, 1, height_ratios=(3.2, 1))
     left, right = top.subplots(1, 2, width_ratios=(1, 1.25))
     _draw_levels(left, study)
     _draw_ranks(top, right, study, level)
     _draw_maps(bottom, study, level, chooser)
-    figure.savefig(path, dpi=150)
 
 
 def _level(study: NoiseStudy) -> float:
@@ -118,22 +158,3 @@ def _draw_maps(figure: Any, study: NoiseStudy, level: float, measure: str) -> No
     for panel in panels:
         panel.set_xticks([])
         panel.set_yticks([])
-
-
-def write_noise(study: NoiseStudy, folder: str | PathLike[str]) -> tuple[Path, ...]:
-    """Write ``noise.txt`` (tables and findings), ``noise.csv`` (all best values) and ``noise.png``."""
-    import csv
-    import io
-
-    home = Path(folder)
-    home.mkdir(parents=True, exist_ok=True)
-    rows = study.as_dict()["best"]
-    table = io.StringIO()
-    writer = csv.DictWriter(table, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    findings = "\n".join(f"- {line}" for line in study.findings())
-    write_text(home / "noise.txt", f"{study}\n\n{findings}\n")
-    write_text(home / "noise.csv", table.getvalue())
-    draw_noise(study, home / "noise.png")
-    return home / "noise.txt", home / "noise.csv", home / "noise.png"

@@ -153,7 +153,7 @@ class NoiseStudy:
         lines = [self._overall(snr) for snr in self.ratios]
         six = self.paper_detectors
         for snr in (ratio for ratio in PAPER_RATIOS if ratio in self.ratios and len(six) > 1):
-            firsts, lasts = zip(*(self._ends(name, snr, six) for name in self.judges), strict=True)
+            firsts, lasts = zip(*(self.ends(name, snr, six) for name in self.judges), strict=True)
             lines.append(
                 f"{snr:g} dB, the paper's six detectors by {len(self.judges)} measures: "
                 f"first {_tally(firsts)}; last {_tally(lasts)}."
@@ -214,11 +214,12 @@ class NoiseStudy:
         signs = np.where(np.array(self.better) == "lower", 1.0, -1.0)
         return np.nan_to_num(np.round(self.values * signs, 12), nan=np.inf, posinf=np.inf)
 
-    def _ends(self, measure: str, snr: float, detectors: Sequence[str]) -> tuple[str, str]:
+    def ends(self, measure: str, snr: float, detectors: Sequence[str] | None = None) -> tuple[str, str]:
         """Return the first and the last detector by a measure, or that several share the place."""
-        ranks = self.ranks(detectors)[self.ratios.index(snr), ..., self.measures.index(measure)].mean(axis=0)
+        names = tuple(detectors or self.detectors)
+        ranks = self.ranks(names)[self.ratios.index(snr), ..., self.measures.index(measure)].mean(axis=0)
         best, worst = (np.flatnonzero(ranks == end) for end in (ranks.min(), ranks.max()))
-        first, last = (detectors[at[0]] if at.size == 1 else "several" for at in (best, worst))
+        first, last = (names[at[0]] if at.size == 1 else "several" for at in (best, worst))
         return first, last
 
     def _overall(self, snr: float) -> str:
@@ -288,7 +289,7 @@ def noise_tasks(
         if not given or len(set(given)) != len(given):
             raise InputError(f"{name} must be one or more different ones, got {given!r}")
     return [
-        NoiseTask(float(snr), seed, tuple(detectors), measures, thresholds, size)
+        NoiseTask(float(snr), int(seed), tuple(detectors), measures, thresholds, size)
         for snr, seed in itertools.product(ratios, chosen)
     ]
 
