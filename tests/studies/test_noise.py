@@ -31,7 +31,7 @@ def test_ranks_are_those_of_scipy(study):
 
 
 def test_sobel_is_last_and_smoothing_helps(study):
-    """The paper's finding that holds at all scales and seeds tried: Sobel is last by most measures."""
+    """The paper's finding that holds over seeds: of its detectors Sobel is last by most measures."""
     assert study.paper_detectors == PAPER_DETECTORS
     for snr in study.ratios:
         lasts = [study.order(name, snr)[-1] for name in study.judges]
