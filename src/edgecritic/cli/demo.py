@@ -42,24 +42,14 @@ def run(args: argparse.Namespace) -> int:
 
     if args.images < 2:
         raise InputError(f"--images must be at least 2, got {args.images}")
-<<<<<<< HEAD
+    if args.seed < 0:
+        raise InputError(f"--seed must be at least 0, got {args.seed}")
     home, data = Path(args.out), Path(args.out) / "data"
     print(f"1. Drawing {args.images} scenes, each with the edges of five annotators: {data}")
     write(data, args.images, seed=args.seed, detectors=())
     folders = _detect(data, args.jobs)
     print(f"2. Found their edges with {len(folders)} detectors: {data / 'edges'}")
     print("3. Judging them as boundary benchmarks do (the first run compiles the kernels)")
-=======
-    if args.seed < 0:
-        raise InputError(f"--seed must be at least 0, got {args.seed}")
-    home = Path(args.out)
-    print(f"Generating {args.images} scenes with five annotators in {home / 'data'}")
-    write(home / "data", args.images, seed=args.seed)
-    folders: dict[str, str | Path] = {
-        path.name: path for path in sorted((home / "data" / "predictions").iterdir())
-    }
-    print(f"Judging {len(folders)} detectors (the first run compiles the kernels)\n")
->>>>>>> main
     with progress("judging", unit="image") as step:
         finished = run_bench(
             folders,
@@ -75,17 +65,12 @@ def run(args: argparse.Namespace) -> int:
     write_run(home, finished, tuning=tuning_section(summary, figures))
     print(f"{terminal_table(finished.results)}\n\n{summary}")
     print(f"\nOpen {home / 'report.html'} in a browser. The same by hand:")
-<<<<<<< HEAD
     print(f"  edgecritic detect sobel {data / 'images'} --thin -o {data / 'edges' / 'sobel'}")
-    print(f"  edgecritic bench {data / 'edges'}/* --truth {data / 'truth'} --out {home}")
+    print(
+        f"  edgecritic bench {data / 'edges'}/* --truth {data / 'truth'} --images {data / 'images'} --out {home}"
+    )
     print(f"  edgecritic tune {data / 'images'} --truth {data / 'truth'} --out {home / 'tuning'}")
     print("  edgecritic study noise --out noise     who finds edges in noise?")
-=======
-    print(f"  edgecritic bench {' '.join(map(str, folders.values()))} \\")
-    print(
-        f"    --truth {home / 'data' / 'truth'} --images {home / 'data' / 'images'} --also all --out {home}"
-    )
->>>>>>> main
     return 1 if finished.failed else 0
 
 

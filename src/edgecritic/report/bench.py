@@ -40,14 +40,10 @@ def write_run(folder: str | Path, run: BenchRun, *, tuning: str = "") -> tuple[P
         written += files
         if len(run.details) == 1:
             written += write_all(home, result.summary)
-<<<<<<< HEAD
-    return (*written, *write_report(home, run.results, list(illustrate(run)), tuning=tuning))
-=======
     if len(run.details) != 1:
         for name in CLASSIC_FILES:  # left by an earlier run with one detector
             (home / name).unlink(missing_ok=True)
-    return (*written, *write_report(home, run.results, list(illustrate(run))))
->>>>>>> main
+    return (*written, *write_report(home, run.results, list(illustrate(run)), tuning=tuning))
 
 
 def illustrate(run: BenchRun) -> Iterator[Picture]:

@@ -124,15 +124,11 @@ def run_bench(
         raise InputError(f"unknown extras {', '.join(unknown)}; known are {', '.join(EXTRAS)}")
     if not detectors:
         raise InputError("give at least one folder of predictions")
-<<<<<<< HEAD
-    folder = absolute(out)
-=======
     if binarize is not None and not 0 < binarize <= 1:
         raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
     if draws < 0:
         raise InputError(f"the number of bootstrap draws must be at least 0, got {draws}")
-    folder = None if out is None else _made(Path(out))
->>>>>>> main
+    folder = None if out is None else _made(Path(out).absolute())
     sets = {
         name: find_cases(
             absolute(place),
@@ -146,16 +142,10 @@ def run_bench(
     for name, found in sets.items():
         if not found.cases:
             raise DataError(f"{detectors[name]}: no prediction has the name of a truth in {truth}")
-<<<<<<< HEAD
-    work = _jobs(sets, chosen, tuple(extras), folder, fresh, human)
-    finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
-    judged = _by_detector(item for item in finished if isinstance(item, Judged))
-=======
     work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize)
-    finished = list(run_tasks(judge, work, jobs=jobs, progress=progress))
+    finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
->>>>>>> main
     failures = [item for item in finished if isinstance(item, Failure)]
     failures += [
         Failure(name, missing, "has a truth but no prediction")
