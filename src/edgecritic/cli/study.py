@@ -98,7 +98,7 @@ def _pairing_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _complexity_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--most", type=int, default=10, metavar="N", help="only the first N images (10)")
+    parser.add_argument("--most", type=int, default=8, metavar="N", help="only the first N images (8)")
 
 
 def _labels_options(parser: argparse.ArgumentParser) -> None:
