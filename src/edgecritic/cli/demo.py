@@ -66,9 +66,8 @@ def run(args: argparse.Namespace) -> int:
     print(f"{terminal_table(finished.results)}\n\n{summary}")
     print(f"\nOpen {home / 'report.html'} in a browser. The same by hand:")
     print(f"  edgecritic detect sobel {data / 'images'} --thin -o {data / 'edges' / 'sobel'}")
-    print(
-        f"  edgecritic bench {data / 'edges'}/* --truth {data / 'truth'} --images {data / 'images'} --out {home}"
-    )
+    places = f"--truth {data / 'truth'} --images {data / 'images'}"
+    print(f"  edgecritic bench {data / 'edges'}/* {places} --out {home}")
     print(f"  edgecritic tune {data / 'images'} --truth {data / 'truth'} --out {home / 'tuning'}")
     print("  edgecritic study noise --out noise     who finds edges in noise?")
     return 1 if finished.failed else 0
