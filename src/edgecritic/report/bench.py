@@ -22,12 +22,12 @@ from edgecritic.run.bench import BenchRun, detector_folder
 __all__ = ["write_run", "illustrate", "read_curves"]
 
 
-def write_run(folder: str | Path, run: BenchRun) -> tuple[Path, ...]:
+def write_run(folder: str | Path, run: BenchRun, *, tuning: str = "") -> tuple[Path, ...]:
     """Write everything beside ``results.json``; return the files.
 
     Each detector has a folder of its name with ``eval_bdry.txt``, ``eval_bdry_thr.txt``,
     ``eval_bdry_img.txt`` and the counts of every image; the first three of a single detector are beside
-    ``results.json`` as well, where the plotting programs look for them.
+    ``results.json`` as well, where the plotting programs look for them. `tuning` is markup for the page.
     """
     home = Path(folder)
     written: list[Path] = []
@@ -43,7 +43,7 @@ def write_run(folder: str | Path, run: BenchRun) -> tuple[Path, ...]:
     if len(run.details) != 1:
         for name in CLASSIC_FILES:  # left by an earlier run with one detector
             (home / name).unlink(missing_ok=True)
-    return (*written, *write_report(home, run.results, list(illustrate(run))))
+    return (*written, *write_report(home, run.results, list(illustrate(run)), tuning=tuning))
 
 
 def illustrate(run: BenchRun) -> Iterator[Picture]:

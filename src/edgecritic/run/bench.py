@@ -20,7 +20,7 @@ from edgecritic.protocols.crispness import summarise_crispness
 from edgecritic.protocols.human import human_level
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep
-from edgecritic.run.executor import Progress, run_tasks
+from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_text
 from edgecritic.run.judge import EXTRAS, TOLERANCE_SHARES, Failure, Job, Judged, judge, variants
 from edgecritic.run.protocol_file import find_protocol
@@ -71,6 +71,7 @@ def run_bench(
     protocol: str | Path | Protocol = "bsds",
     out: str | Path | None = None,
     jobs: int | None = None,
+    cluster: str | None = None,
     extras: Sequence[str] = ("crispness",),
     images: str | Path | None = None,
     masks: str | Path | None = None,
@@ -96,6 +97,8 @@ def run_bench(
         more detectors, only what is missing is computed.
     jobs : int, optional
         Images judged at a time (default: one per processor).
+    cluster : str, optional
+        Address of a Dask scheduler, ``tcp://host:port``, whose workers see the same files.
     extras : sequence of str
         Any of ``crispness``, ``ceval`` (the protocol without suppression and thinning), ``tolerances``
         (ODS at ½ and ¼ of the tolerance).
@@ -125,16 +128,22 @@ def run_bench(
         raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
     if draws < 0:
         raise InputError(f"the number of bootstrap draws must be at least 0, got {draws}")
-    folder = None if out is None else _made(Path(out))
+    folder = None if out is None else _made(Path(out).absolute())
     sets = {
-        name: find_cases(place, truth, images=images, masks=masks, split=split)
+        name: find_cases(
+            absolute(place),
+            Path(truth).absolute(),
+            images=absolute(images),
+            masks=absolute(masks),
+            split=split,
+        )
         for name, place in detectors.items()
     }
     for name, found in sets.items():
         if not found.cases:
             raise DataError(f"{detectors[name]}: no prediction has the name of a truth in {truth}")
     work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize)
-    finished = list(run_tasks(judge, work, jobs=jobs, progress=progress))
+    finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
     failures = [item for item in finished if isinstance(item, Failure)]
