@@ -45,8 +45,10 @@ def strategies(work: Path) -> Path:
 
 def curve(work: Path) -> Path:
     """Precision and recall of three detectors."""
-    _run("demo", "--images", "4", "--out", str(work / "demo"))
-    return work / "demo" / "pr.png"
+    synthetic.write(work / "data", 4)
+    folders = [str(work / "data" / "predictions" / name) for name in synthetic.DETECTORS]
+    _run("bench", *folders, "--truth", str(work / "data" / "truth"), "--out", str(work / "run"))
+    return work / "run" / "pr.png"
 
 
 def worst(work: Path) -> Path:

@@ -29,7 +29,16 @@ CONTENTS = (
 )
 """Title and page of everything in the navigation."""
 
-ROOMS = ("", ".errors", ".datasets", ".datasets.synthetic", ".detectors", ".matching", ".measures")
+ROOMS = (
+    "",
+    ".errors",
+    ".annotators",
+    ".datasets",
+    ".datasets.synthetic",
+    ".detectors",
+    ".matching",
+    ".measures",
+)
 SINGLE = {"recipes": "Recipes of non-maximum suppression", "datasets": "Layouts of files and folders"}
 HIDDEN = ("name", "parameters", "summary", "title")
 SIZES = ((321, 481), (425, 560), (720, 1280), (1024, 2048))

@@ -13,7 +13,10 @@ from pathlib import Path
 LIST = Path(__file__).with_name("api.txt")
 ROOMS = (
     "edgecritic",
-    *(f"edgecritic.{name}" for name in ("errors", "datasets", "detectors", "matching", "measures")),
+    *(
+        f"edgecritic.{name}"
+        for name in ("errors", "annotators", "datasets", "detectors", "matching", "measures")
+    ),
 )
 """Packages whose names users may import; everything else may change at any time."""
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from edgecritic.errors import DataError, MissingExtraError
-from edgecritic.report.figures import write_pr
+from edgecritic.errors import DataError
+from edgecritic.report.figures import draw_or_leave_out, write_pr
 from edgecritic.report.html import html_report
 from edgecritic.report.pictures import Picture
 from edgecritic.report.schema import check_results
@@ -92,13 +91,4 @@ def write_report(
     }
     for name, text in texts.items():
         write_text(home / name, text)
-    return (*(home / name for name in texts), *_figures(results, home))
-
-
-def _figures(results: Mapping[str, Any], home: Path) -> tuple[Path, ...]:
-    """Write the figures, or warn that they are left out."""
-    try:
-        return write_pr(results, home)
-    except MissingExtraError as missing:
-        warnings.warn(f"the figures are left out: {missing}", stacklevel=3)
-        return ()
+    return (*(home / name for name in texts), *draw_or_leave_out([lambda: write_pr(results, home)]))
