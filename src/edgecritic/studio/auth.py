@@ -116,7 +116,7 @@ def is_open(session: Session, invitation: Invitation) -> bool:
 
 
 class RateLimit:
-    """At most `count` attempts in `seconds` per caller; remembers a bounded number of callers.
+    """At most `count` wrong attempts in `seconds` per caller; remembers a bounded number of callers.
 
     Examples
     --------
@@ -146,7 +146,9 @@ class RateLimit:
             while len(self._seen) > self.most_callers:
                 self._seen.popitem(last=False)
 
-    def forget(self, caller: str) -> None:
-        """Take back the attempts of a caller who has succeeded."""
+    def take_back(self, caller: str) -> None:
+        """Do not count the last attempt: it has succeeded, and only wrong ones are limited."""
         with self._lock:
-            self._seen.pop(caller, None)
+            seen = self._seen.get(caller)
+            if seen:
+                seen.pop()

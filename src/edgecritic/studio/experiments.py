@@ -129,7 +129,7 @@ def experiments_of(session: Session, project_id: int) -> Sequence[Experiment]:
     ).all()
 
 
-def close(session: Session, experiment: Experiment) -> None:
+def close(experiment: Experiment) -> None:
     """End an experiment: no more answers are taken."""
     experiment.closed = experiment.closed or now()
 

@@ -52,8 +52,9 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
     """
     labelled = 0
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        taken: set[str] = set()
         for image in projects.images_of(session, project_id):
-            name = projects.file_name(image.name)
+            name = _unused(projects.file_name(image.name), taken)
             archive.writestr(f"images/{name}.png", projects.file_of(session, image.id, "photo").content)
             maps = {
                 **labelling.submitted_maps(session, image.id),
@@ -62,15 +63,27 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
             if maps:
                 labelled += 1
                 archive.writestr(f"truth/{name}.mat", encode_map(list(maps.values()), "mat"))
+            people: set[str] = set()
             for person, one in maps.items():
-                archive.writestr(f"annotators/{projects.file_name(person)}/{name}.png", encode_png(one))
+                folder = _unused(projects.file_name(person), people)
+                archive.writestr(f"annotators/{folder}/{name}.png", encode_png(one))
+            detectors: set[str] = set()
             for detector, strength in projects.detector_maps(session, image.id).items():
-                place = f"predictions/{projects.file_name(detector)}/{name}.png"
-                archive.writestr(place, encode_png(np.rint(255 * strength)))
+                folder = _unused(projects.file_name(detector), detectors)
+                archive.writestr(f"predictions/{folder}/{name}.png", encode_png(np.rint(255 * strength)))
             for row in _event_files(session, image.id):
                 archive.writestr(f"events/{name}/{row['file']}.json", json.dumps(row["document"]))
         archive.writestr("README.txt", _README)
     return labelled
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken, not even by one that differs only in case."""
+    free, number = name, 2
+    while free.casefold() in taken:
+        free, number = f"{name}~{number}", number + 1
+    taken.add(free.casefold())
+    return free
 
 
 def _event_files(session: Session, image_id: int) -> list[dict[str, Any]]:

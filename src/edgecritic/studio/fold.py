@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 
-__all__ = ["DEFAULT_LEVEL", "Edit", "LabelState", "check_edit", "effective", "fold", "line", "runs_of"]
+__all__ = ["Edit", "LabelState", "check_edit", "effective", "fold", "line", "runs_of"]
 
-DEFAULT_LEVEL: Final = 64
 MOST_RADIUS: Final = 64
 MOST_STEPS: Final = 100_000
 MOST_RUNS: Final = 600_000
@@ -97,18 +96,18 @@ def effective(edits: Iterable[Edit]) -> list[Edit]:
     return done
 
 
-def fold(levels: NDArray[np.uint8], edits: Iterable[Edit]) -> BoolArray:
-    """Return the map that a sequence of edits makes from a proposal.
+def fold(levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]) -> BoolArray:
+    """Return the map that a sequence of edits makes from a proposal and the threshold to begin with.
 
     Examples
     --------
     >>> import numpy as np
     >>> levels = np.array([[0, 90, 0], [0, 30, 0]], dtype=np.uint8)
-    >>> fold(levels, [Edit("draw", {"points": [0, 1, 0, 0]})]).astype(int)
+    >>> fold(levels, 64, [Edit("draw", {"points": [0, 1, 0, 0]})]).astype(int)
     array([[1, 1, 0],
            [1, 0, 0]])
     """
-    state = LabelState(levels)
+    state = LabelState(levels, level)
     for edit in effective(edits):
         state.apply(edit)
     return state.map()
@@ -121,11 +120,13 @@ class LabelState:
     ----------
     levels : (rows, columns) uint8 array
         The proposal.
+    level : int
+        The threshold to begin with.
     """
 
-    def __init__(self, levels: NDArray[np.uint8]) -> None:
+    def __init__(self, levels: NDArray[np.uint8], level: int) -> None:
         self.levels = levels
-        self.threshold = DEFAULT_LEVEL
+        self.threshold = level
         self.marks = np.zeros(levels.shape, dtype=np.uint8)
 
     def map(self) -> BoolArray:
@@ -167,23 +168,28 @@ class LabelState:
         part[squared <= radius * radius] = REMOVED
 
     def _delete(self, x: int, y: int, scope: str) -> None:
-        """Remove the 8-connected pixels around (x, y); a segment ends at the junctions."""
+        """Remove the 8-connected pixels around (x, y); a segment ends at the junctions.
+
+        The arms of a junction touch each other diagonally, so there is no way either between two pixels
+        that both touch a junction.
+        """
         on = self.map()
         if not on[y, x]:
             return
-        height, width = on.shape
-        alone = scope == "segment" and _is_junction(on, x, y)
-        found, waiting = {(y, x)}, [] if alone else [(y, x)]
+        near = _Junctions(on) if scope == "segment" else None
+        found, waiting = {(y, x)}, [(y, x)]
         while waiting:
-            row, column = waiting.pop()
+            place = waiting.pop()
+            if near is not None and near.at(place):
+                continue
             for down, right in _AROUND:
-                place = (row + down, column + right)
-                if not (0 <= place[0] < height and 0 <= place[1] < width) or place in found or not on[place]:
+                other = (place[0] + down, place[1] + right)
+                if other in found or not _is_on(on, other):
                     continue
-                if scope == "segment" and _is_junction(on, place[1], place[0]):
+                if near is not None and (near.at(other) or (near.beside(place) and near.beside(other))):
                     continue
-                found.add(place)
-                waiting.append(place)
+                found.add(other)
+                waiting.append(other)
         rows, columns = zip(*found, strict=True)
         self.marks[list(rows), list(columns)] = REMOVED
 
@@ -217,7 +223,7 @@ def runs_of(mask: BoolArray) -> list[int]:
     flat = np.concatenate(([0], mask.ravel().astype(np.int8), [0]))
     change = np.diff(flat)
     starts, ends = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
-    return np.column_stack([starts, ends - starts]).ravel().tolist()  # type: ignore[no-any-return]
+    return np.column_stack([starts, ends - starts]).ravel().tolist()
 
 
 def _trace(points: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -228,14 +234,27 @@ def _trace(points: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return array[:, 1], array[:, 0]
 
 
-def _is_junction(on: BoolArray, x: int, y: int) -> bool:
-    """Tell whether three or more lines meet: changes from off to on around the pixel."""
-    height, width = on.shape
-    ring = [
-        bool(on[y + down, x + right]) if 0 <= y + down < height and 0 <= x + right < width else False
-        for down, right in _AROUND
-    ]
-    return sum(not ring[i - 1] and ring[i] for i in range(8)) >= 3
+def _is_on(on: BoolArray, place: tuple[int, int]) -> bool:
+    row, column = place
+    return 0 <= row < on.shape[0] and 0 <= column < on.shape[1] and bool(on[row, column])
+
+
+class _Junctions:
+    """Where three or more lines meet: three changes from off to on around a pixel that is on."""
+
+    def __init__(self, on: BoolArray) -> None:
+        self._on = on
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def at(self, place: tuple[int, int]) -> bool:
+        if place not in self._known:
+            ring = [_is_on(self._on, (place[0] + down, place[1] + right)) for down, right in _AROUND]
+            changes = sum(not ring[i - 1] and ring[i] for i in range(8))
+            self._known[place] = _is_on(self._on, place) and changes >= 3
+        return self._known[place]
+
+    def beside(self, place: tuple[int, int]) -> bool:
+        return any(self.at((place[0] + down, place[1] + right)) for down, right in _AROUND)
 
 
 _FIELDS: Final[dict[str, set[str]]] = {

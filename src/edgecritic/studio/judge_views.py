@@ -161,7 +161,7 @@ def invite(request: Request, session: Session, document: Any) -> Response:
 def close(request: Request, session: Session, _form: dict[str, str]) -> Response:
     """End an experiment."""
     experiment = _experiment(request, session)
-    experiments.close(session, experiment)
+    experiments.close(experiment)
     return RedirectResponse(f"/experiments/{experiment.id}", 303)
 
 

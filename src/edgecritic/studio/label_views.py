@@ -64,6 +64,7 @@ def enter(request: Request, session: Session) -> Response:
     invitation = auth.find_invitation(session, request.path_params["token"])
     if invitation is None:
         raise NotFound("this invitation is not valid (any more); ask for a new link")
+    studio.token_limit.take_back(client(request))
     invitation.opened = invitation.opened or now()
     secret = auth.start_session(session, invitation, studio.settings.session_hours)
     response = RedirectResponse(f"/g/{invitation.id}/", 303)
@@ -154,7 +155,7 @@ def submit(request: Request, session: Session, document: Any) -> Response:
     known = document.get("count") if isinstance(document, dict) else None
     if known != labelling.count_events(session, annotation):
         raise InputError("the number of edits does not agree; load the page again")
-    labelling.submit(session, annotation)
+    labelling.submit(annotation)
     return JSONResponse({"submitted": True})
 
 

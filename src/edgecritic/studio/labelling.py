@@ -178,15 +178,16 @@ def edits_of(session: Session, annotation: Annotation) -> list[Edit]:
 
 def map_of(session: Session, annotation: Annotation) -> BoolArray:
     """Return the map as its edits make it."""
-    return fold(projects.levels(session, annotation.image_id), edits_of(session, annotation))
+    image = session.get_one(Image, annotation.image_id)
+    return fold(projects.levels(session, image.id), image.level, edits_of(session, annotation))
 
 
-def submit(session: Session, annotation: Annotation) -> None:
+def submit(annotation: Annotation) -> None:
     """Finish a map: it can be compared with others and is not changed any more."""
     annotation.submitted = annotation.submitted or now()
 
 
-def reopen(session: Session, annotation: Annotation) -> None:
+def reopen(annotation: Annotation) -> None:
     """Let a person go on with a submitted map."""
     annotation.submitted = None
 

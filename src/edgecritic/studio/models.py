@@ -108,6 +108,7 @@ class Image(Base):
     name: Mapped[str] = mapped_column(String(NAME_LENGTH))
     width: Mapped[int]
     height: Mapped[int]
+    level: Mapped[int]
     created: Mapped[datetime] = mapped_column(default=now)
 
 

@@ -68,9 +68,8 @@ async def healthz(_request: Request) -> Response:
 
 def home(request: Request, session: Session) -> Response:
     """Show the projects."""
-    counts = dict(
-        session.execute(select(Image.project_id, func.count()).group_by(Image.project_id)).tuples().all()
-    )
+    rows = session.execute(select(Image.project_id, func.count()).group_by(Image.project_id))
+    counts = {project: count for project, count in rows}  # noqa: C416 - rows are no pairs for the type checker
     listed = session.scalars(select(Project).order_by(Project.id)).all()
     return page(request, "home.html", projects=listed, counts=counts, has_password=auth.has_password(session))
 
@@ -88,7 +87,7 @@ def login(request: Request, session: Session, form: dict[str, str]) -> Response:
     studio.login_limit.check(client(request))
     if not auth.check_password(session, form.get("password", "")):
         return page(request, "login.html", 403, message="That is not the password.")
-    studio.login_limit.forget(client(request))
+    studio.login_limit.take_back(client(request))
     secret = auth.start_session(session, None, studio.settings.session_hours)
     response = RedirectResponse("/", 303)
     set_cookie(response, studio.settings, OWNER_COOKIE, secret, "/")
@@ -266,7 +265,7 @@ def reopen(request: Request, session: Session, _form: dict[str, str]) -> Respons
     annotation = session.get(Annotation, whole(request, "annotation"))
     if annotation is None:
         raise NotFound("there is no such annotation")
-    labelling.reopen(session, annotation)
+    labelling.reopen(annotation)
     image = session.get_one(Image, annotation.image_id)
     return RedirectResponse(f"/projects/{image.project_id}/images/{image.id}", 303)
 

@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.inputs import BoolArray, FloatArray
 
-__all__ = ["Upload", "read_photo", "read_map_file", "encode_png", "decode_png", "kind_of", "levels_of"]
+__all__ = [
+    "Upload",
+    "as_map",
+    "decode_png",
+    "encode_png",
+    "first_level",
+    "kind_of",
+    "levels_of",
+    "read_map_file",
+    "read_photo",
+]
 
 _SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": ".png",
@@ -40,6 +50,7 @@ class Upload:
 
     width: int
     height: int
+    level: int
     photo: bytes
     media_type: str
     proposal: bytes
@@ -82,13 +93,14 @@ def read_photo(content: bytes, most_pixels: int) -> Upload:
             f"has {width}×{height} pixels; at least {_SMALLEST_SIDE}×{_SMALLEST_SIDE} are needed"
         )
     found = detect("central", values)
-    photo = encode_png(values)
+    proposal = np.where(found.thin > 0, np.maximum(levels_of(found.thin), 1), 0)
     return Upload(
         width=width,
         height=height,
-        photo=photo,
+        level=first_level(proposal),
+        photo=encode_png(values),
         media_type="image/png",
-        proposal=encode_png(np.where(found.thin > 0, np.maximum(levels_of(found.thin), 1), 0)),
+        proposal=encode_png(proposal),
         gradient=encode_png(levels_of(found.strength)),
     )
 
@@ -122,9 +134,23 @@ def read_map_file(content: bytes, kind: str, shape: tuple[int, int], most_pixels
     return found
 
 
+def first_level(levels: NDArray[np.integer[Any]]) -> int:
+    """Return a threshold to begin with: the lowest from 40 on that marks at most 5 % of the pixels.
+
+    Examples
+    --------
+    >>> first_level(np.array([[0] * 95 + [50, 60, 70, 80, 90, 100]]))
+    51
+    """
+    above = np.cumsum(np.bincount(levels.ravel().astype(np.int64), minlength=256)[::-1])[::-1]
+    few = np.flatnonzero(above[40:] <= 0.05 * levels.size)
+    return 40 + int(few[0]) if few.size else 256
+
+
 def levels_of(strength: FloatArray) -> NDArray[np.uint8]:
     """Return round(255·√strength): weak edges get more of the scale."""
-    return np.rint(255 * np.sqrt(strength)).astype(np.uint8)
+    levels: NDArray[np.uint8] = np.rint(255 * np.sqrt(strength)).astype(np.uint8)
+    return levels
 
 
 def encode_png(values: NDArray[Any]) -> bytes:
@@ -142,7 +168,8 @@ def decode_png(content: bytes) -> NDArray[np.uint8]:
     from PIL import Image
 
     with Image.open(io.BytesIO(content), formats=("PNG",)) as picture:
-        return np.array(picture, dtype=np.uint8)
+        values: NDArray[np.uint8] = np.array(picture, dtype=np.uint8)
+    return values
 
 
 def as_map(content: bytes) -> BoolArray:
@@ -164,11 +191,12 @@ def _check_header(content: bytes, most_pixels: int) -> None:
                 width, height = picture.size
     except Image.DecompressionBombError as error:
         raise InputError("declares far too many pixels") from error
-    except Exception as error:  # noqa: BLE001 - whatever a damaged file makes Pillow raise
+    except Exception as error:
         raise InputError("cannot be read as a picture; it may be damaged") from error
     if width * height > most_pixels or max(width, height) > _LARGEST_SIDE:
         raise InputError(
-            f"has {width}×{height} pixels; at most {most_pixels:,} in all and {_LARGEST_SIDE:,} per side are taken"
+            f"has {width}×{height} pixels; at most {most_pixels:,} in all and "
+            f"{_LARGEST_SIDE:,} per side are taken"
         )
 
 

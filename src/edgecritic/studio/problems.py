@@ -7,7 +7,7 @@ from edgecritic.errors import EdgeCriticError
 __all__ = ["Problem", "NotFound", "Refused", "Conflict", "NotNow"]
 
 
-class Problem(EdgeCriticError):
+class Problem(EdgeCriticError):  # noqa: N818 - a reply, not a fault
     """A request that cannot be served; the message is shown to the person."""
 
     status = 400

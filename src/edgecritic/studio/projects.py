@@ -67,11 +67,11 @@ class ImageRow:
 
 
 def clean_name(text: object, what: str = "name") -> str:
-    """Return a name on one line that every database and file system can take.
+    r"""Return a name on one line that every database and file system can take.
 
     Examples
     --------
-    >>> clean_name("  a\\x00\\tb ")
+    >>> clean_name("  a\x00\tb ")
     'a b'
     """
     if not isinstance(text, str):
@@ -162,7 +162,13 @@ def add_image(session: Session, project_id: int, name: str, upload: Upload) -> I
     count = session.scalar(select(func.count()).select_from(Image).where(Image.project_id == project_id))
     if (count or 0) >= _MOST_IMAGES:
         raise Conflict(f"a project holds at most {_MOST_IMAGES} images")
-    image = Image(project_id=project_id, name=stem_of(name), width=upload.width, height=upload.height)
+    image = Image(
+        project_id=project_id,
+        name=stem_of(name),
+        width=upload.width,
+        height=upload.height,
+        level=upload.level,
+    )
     try:
         with session.begin_nested():
             session.add(image)

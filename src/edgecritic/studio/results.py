@@ -18,6 +18,10 @@ from edgecritic.studio.models import Answer, Experiment, Image, Invitation, Slot
 __all__ = ["RiskRow", "Row", "SubjectRow", "export_csv", "risks", "rows_of", "subject_rows", "votes_csv"]
 
 _PAUSE = timedelta(minutes=30)
+_COLUMNS = (
+    *("observer", "session", "scene", "condition_1", "condition_2", "selection"),
+    *("mode", "part", "trial", "position", "reaction_ms", "time"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,23 +172,13 @@ def export_csv(rows: Sequence[Row]) -> str:
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(
-        ["observer", "session", "scene", "condition_1", "condition_2", "selection"]
-        + ["mode", "part", "trial", "position", "reaction_ms", "time"]
-    )
+    writer.writerow(_COLUMNS)
     for row, sitting in _with_sessions(rows):
         conditions = [row.detector, "label"] if row.alarm_side == "left" else ["label", row.detector]
-        writer.writerow(
-            [
-                _cell(row.subject),
-                sitting,
-                _cell(row.image),
-                *map(_cell, conditions),
-                1 if row.side == "left" else 2,
-            ]
-            + [row.mode, row.part, row.trial_id, row.position, row.reaction_ms]
-            + [row.server_time.isoformat() if row.server_time else ""]
-        )
+        known = [_cell(row.subject), sitting, _cell(row.image), *map(_cell, conditions)]
+        own = [row.mode, row.part, row.trial_id, row.position, row.reaction_ms]
+        moment = row.server_time.isoformat() if row.server_time else ""
+        writer.writerow([*known, 1 if row.side == "left" else 2, *own, moment])
     return stream.getvalue()
 
 

@@ -26,10 +26,12 @@ def risk_figure(rows: Sequence[RiskRow]) -> str:
     detectors = sorted({row.detector for row in rows})
     modes = [mode for mode in _COLOURS if any(row.mode == mode for row in rows)]
     width = _LEFT + max(len(detectors), 3) * _GROUP + 24
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="risk" role="img" viewBox="0 0 {width} {_TOP + _HEIGHT + 58}" '
-        f'font-family="sans-serif" font-size="12"><title>{escape(_words(rows))}</title>'
-    ]
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="risk" role="img" '
+        f'viewBox="0 0 {width} {_TOP + _HEIGHT + 34}" font-family="sans-serif" font-size="12">'
+        f"<title>{escape(_words(rows))}</title>"
+    )
+    parts = [head]
     parts += [_tick(value, width) for value in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)]
     for place, detector in enumerate(detectors):
         middle = _LEFT + place * _GROUP + _GROUP / 2
@@ -45,7 +47,8 @@ def risk_figure(rows: Sequence[RiskRow]) -> str:
     parts.append(
         f'<line class="chance" x1="{_LEFT}" x2="{width - 12}" y1="{chance}" y2="{chance}" stroke="#d00" '
         'stroke-width="1.5" stroke-dasharray="3 4"/>'
-        f'<text class="chance-name" x="{width - 12}" y="{chance - 5}" text-anchor="end" fill="#d00">chance</text>'
+        f'<text class="chance-name" x="{width - 12}" y="{chance - 5}" text-anchor="end" fill="#d00">'
+        "chance</text>"
     )
     parts += [_legend(rows, mode, place) for place, mode in enumerate(modes)]
     parts.append(

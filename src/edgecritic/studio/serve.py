@@ -40,9 +40,9 @@ def prepare(settings: Settings, *, migrate_command: str, example: bool = True) -
                 auth.set_password(session, given)
             if not (settings.local or settings.proxy_user_header or auth.has_password(session)):
                 raise InputError(
-                    f"others can reach {settings.host}, so the studio needs an owner's password: set one with "
-                    f"edgecritic studio --set-password or {PASSWORD_VARIABLE}, or name the header of your reverse "
-                    "proxy with --proxy-user-header"
+                    f"others can reach {settings.host}, so the studio needs an owner's password: set one "
+                    f"with edgecritic studio --set-password or {PASSWORD_VARIABLE}, or name the header of "
+                    "your reverse proxy with --proxy-user-header"
                 )
             empty = session.scalar(select(Project.id).limit(1)) is None
         if example and empty:

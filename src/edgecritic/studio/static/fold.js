@@ -1,6 +1,5 @@
 // The label map as a fold over edits: the same rules as fold.py, integers only, the same pixels.
 
-export const DEFAULT_LEVEL = 64;
 export const FREE = 0, ADDED = 1, REMOVED = 2;
 const AROUND = [[-1, 0], [-1, 1], [0, 1], [1, 1], [1, 0], [1, -1], [0, -1], [-1, -1]];
 
@@ -32,11 +31,11 @@ class Patch {
 }
 
 export class LabelState {
-  constructor(levels, width, height) {
+  constructor(levels, width, height, level) {
     this.levels = levels;
     this.width = width;
     this.height = height;
-    this.threshold = DEFAULT_LEVEL;
+    this.threshold = level;
     this.marks = new Uint8Array(width * height);
   }
 
@@ -124,6 +123,7 @@ export class LabelState {
   }
 
   isJunction(x, y) {
+    if (!this.on(x, y)) return false;
     let changes = 0;
     let before = this.on(x + AROUND[7][1], y + AROUND[7][0]);
     for (const [down, right] of AROUND) {
@@ -134,20 +134,22 @@ export class LabelState {
     return changes >= 3;
   }
 
+  besideJunction(x, y) { return AROUND.some(([down, right]) => this.isJunction(x + right, y + down)); }
+
   /** Return the 8-connected pixels around (x, y); a segment ends at the junctions. */
   connected(x, y, scope) {
-    const start = y * this.width + x;
     if (!this.on(x, y)) return [];
-    const found = new Set([start]);
-    if (scope === "segment" && this.isJunction(x, y)) return [...found];
-    const waiting = [start];
+    const cut = scope === "segment", start = y * this.width + x;
+    const found = new Set([start]), waiting = [start];
     while (waiting.length) {
       const at = waiting.pop();
       const column = at % this.width, row = Math.floor(at / this.width);
+      if (cut && this.isJunction(column, row)) continue;
+      const beside = cut && this.besideJunction(column, row);
       for (const [down, right] of AROUND) {
         const nx = column + right, ny = row + down, next = ny * this.width + nx;
         if (!this.on(nx, ny) || found.has(next)) continue;
-        if (scope === "segment" && this.isJunction(nx, ny)) continue;
+        if (cut && (this.isJunction(nx, ny) || (beside && this.besideJunction(nx, ny)))) continue;
         found.add(next);
         waiting.push(next);
       }

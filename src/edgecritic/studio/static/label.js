@@ -1,6 +1,6 @@
 // The labelling tool: ties the map, the canvas, the tools and the saving together.
 
-import { ADDED, DEFAULT_LEVEL, History, LabelState, discSpans, line } from "./fold.js";
+import { ADDED, History, LabelState, discSpans, line } from "./fold.js";
 import { LiveWire } from "./livewire.js";
 import { get, send } from "./net.js";
 import { Sync } from "./sync.js";
@@ -27,7 +27,7 @@ async function start() {
   const [photo, levels, gradient, known] = await Promise.all([
     picture(`${files}/photo`), bytes(`${files}/proposal`, size), bytes(`${files}/gradient`, size), get(`${work}/events`),
   ]);
-  state = new LabelState(levels, ...size);
+  state = new LabelState(levels, ...size, Number(setup.level));
   history = new History(state);
   for (const event of known.events) history.push(event);
   sync = new Sync(`${work}/events`, `${location.host}:${setup.annotation}`, showState);
@@ -41,6 +41,10 @@ async function start() {
   view.resize();
   view.fit();
   listen();
+  let colours = null;
+  try { colours = localStorage.getItem("edgecritic:colours"); } catch { /* the first ones */ }
+  $("colours").value = palettes[colours] ? colours : "magenta";
+  setColours($("colours").value);
   choose("erase");
   showNumbers();
   document.body.dataset.ready = "yes";
@@ -215,6 +219,7 @@ function listen() {
   $("opacity").addEventListener("input", () => { view.opacity = Number($("opacity").value) / 100; view.invalidate(); });
   $("show-map").addEventListener("change", () => { view.showMap = $("show-map").checked; view.invalidate(); });
   $("show-photo").addEventListener("change", () => { view.showPhoto = $("show-photo").checked; view.invalidate(); });
+  $("colours").addEventListener("change", () => setColours($("colours").value));
   $("import-file").addEventListener("change", importFile);
   window.addEventListener("beforeunload", (event) => { if (sync.waiting.length && sync.broken) event.preventDefault(); });
 }
@@ -347,7 +352,7 @@ function choose(name) {
 }
 
 const hints = {
-  erase: "Drag to erase. [ and ] change the size.",
+  erase: "Drag to erase.",
   delete: "Click an edge to delete all of it.",
   line: "Click corner after corner, Enter ends the line. Or just draw.",
   wire: "Click on an edge, move along it, click again. Enter ends the line.",
@@ -363,7 +368,7 @@ function previewThreshold(level) {
 
 function keepThreshold(level) {
   const before = [...history.done].reverse().find((one) => one.edit.op === "threshold")?.edit.data.level;
-  state.threshold = before ?? DEFAULT_LEVEL;
+  state.threshold = before ?? Number(setup.level);
   if (level === state.threshold) { view.refresh(); showNumbers(); return; }
   commit({ op: "threshold", data: { level } });
 }
@@ -371,6 +376,22 @@ function keepThreshold(level) {
 function stepThreshold(step) {
   const level = Math.min(256, Math.max(1, state.threshold + step));
   keepThreshold(level);
+}
+
+// Colours of proposed and added pixels, as 0xAABBGGRR; each pair differs in lightness too.
+const palettes = { magenta: [0xffb81fff, 0xfff0f000], orange: [0xff0066ff, 0xffffd24d], lemon: [0xff00e5ff, 0xffff5a1f], green: [0xff2bd400, 0xffff66ff] };
+
+function setColours(name) {
+  view.palette(...palettes[name]);
+  document.body.dataset.colours = name;
+  try { localStorage.setItem("edgecritic:colours", name); } catch { /* not kept */ }
+  view.refresh();
+}
+
+function nextColours() {
+  const names = Object.keys(palettes), field = $("colours");
+  field.value = names[(names.indexOf(field.value) + 1) % names.length];
+  setColours(field.value);
 }
 
 function setRadius(value) {
@@ -399,7 +420,7 @@ const keys = {
   "-": () => zoom(view.scale / view.ratio / 1.5),
   0: () => actions.fit(), 1: () => zoom(1), 2: () => zoom(2), 4: () => zoom(4), 8: () => zoom(8),
   ",": () => stepThreshold(-4), ".": () => stepThreshold(4), "<": () => stepThreshold(-1), ">": () => stepThreshold(1),
-  m: () => $("show-map").click(), i: () => $("show-photo").click(), j: () => $("scope").click(),
+  c: () => nextColours(), m: () => $("show-map").click(), i: () => $("show-photo").click(), j: () => $("scope").click(),
   n: () => document.querySelector("[data-go=after]")?.click(), b: () => document.querySelector("[data-go=before]")?.click(),
   "?": () => $("help").showModal(),
   Enter: () => finishLine(), Escape: () => { dropStroke(); cancelLine(); cursor = null; view.invalidate(); },

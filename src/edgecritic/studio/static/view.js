@@ -27,7 +27,7 @@ export class View {
   }
 
   /** Colours as 0xAABBGGRR. */
-  palette(proposal = 0xff1f7bff, added = 0xffe6c900) { this.proposal = proposal; this.added = added; }
+  palette(proposal = 0xffb81fff, added = 0xfff0f000) { this.proposal = proposal; this.added = added; }
 
   /** Take the map's pixels of a box over into the picture. */
   refresh(box = null) {

@@ -49,6 +49,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=120), nullable=False),
         sa.Column("width", sa.Integer(), nullable=False),
         sa.Column("height", sa.Integer(), nullable=False),
+        sa.Column("level", sa.Integer(), nullable=False),
         sa.Column("created", UtcTime(), nullable=False),
         sa.ForeignKeyConstraint(
             ["project_id"], ["projects.id"], name=op.f("fk_images_project_id"), ondelete="CASCADE"
@@ -219,7 +220,6 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Drop the tables."""
-
     op.drop_index("ix_events_annotation_key", table_name="events")
     op.drop_table("events")
     op.drop_table("answers")
