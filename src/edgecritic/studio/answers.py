@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import select
+from sqlalchemy import Table, select
 from sqlalchemy.dialects.postgresql import insert as insert_postgresql
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlalchemy.exc import SQLAlchemyError
@@ -26,6 +27,10 @@ from edgecritic.studio.problems import NotFound, Problem, Refused
 __all__ = ["AnswerWriter", "NewAnswer", "parse_answer", "store_answers"]
 
 _MOST_AT_ONCE = 200
+_GATHER = 0.015
+"""Seconds to wait for more answers: nobody notices, and under load it saves most transactions."""
+
+_TABLE = cast(Table, Answer.__table__)
 _LONGEST_REACTION = 3_600_000
 SIDES = ("left", "right")
 
@@ -80,7 +85,8 @@ def store_answers(session: Session, answers: Sequence[NewAnswer]) -> list[str | 
 
     The first answer to a trial counts: a second one changes nothing and gets the first one's side.
     """
-    allowed = _allowed(session, {hash_token(answer.secret) for answer in answers})
+    hashes = [hash_token(answer.secret) for answer in answers]
+    allowed = _allowed(session, set(hashes))
     slots = {
         row.id: row.invitation_id
         for row in session.execute(
@@ -90,7 +96,7 @@ def store_answers(session: Session, answers: Sequence[NewAnswer]) -> list[str | 
     refused: dict[int, Problem] = {}
     rows: dict[int, dict[str, Any]] = {}
     for place, answer in enumerate(answers):
-        if allowed.get(hash_token(answer.secret)) != answer.invitation_id:
+        if allowed.get(hashes[place]) != answer.invitation_id:
             refused[place] = Refused("this invitation is not valid (any more)")
         elif slots.get(answer.slot) != answer.invitation_id:
             refused[place] = NotFound("there is no such trial in this schedule")
@@ -98,7 +104,8 @@ def store_answers(session: Session, answers: Sequence[NewAnswer]) -> list[str | 
             rows.setdefault(answer.slot, _row(answer))
     if rows:
         make = insert_postgresql if session.get_bind().dialect.name == "postgresql" else insert_sqlite
-        session.execute(make(Answer).on_conflict_do_nothing(index_elements=["slot_id"]), list(rows.values()))
+        statement = make(_TABLE).on_conflict_do_nothing(index_elements=["slot_id"])
+        session.connection().execute(statement, list(rows.values()))
     counted = {
         row.slot_id: row.side
         for row in session.execute(select(Answer.slot_id, Answer.side).where(Answer.slot_id.in_(rows)))
@@ -135,6 +142,7 @@ class AnswerWriter:
             first = self._waiting.get()
             if first is None:
                 return
+            time.sleep(_GATHER)
             batch, ended = [first], False
             while len(batch) < _MOST_AT_ONCE and not self._waiting.empty():
                 more = self._waiting.get()
@@ -176,16 +184,16 @@ def _settle(future: Future[str], result: str | BaseException) -> None:
 
 def _allowed(session: Session, hashes: set[str]) -> dict[str, int]:
     """Return the invitation of each session that may answer now."""
-    time = now()
+    moment = now()
     rows = session.execute(
         select(LoginSession.secret_hash, Invitation.id)
         .join(Invitation, Invitation.id == LoginSession.invitation_id)
         .join(Experiment, Experiment.id == Invitation.experiment_id)
         .where(
             LoginSession.secret_hash.in_(hashes),
-            LoginSession.expires > time,
+            LoginSession.expires > moment,
             Invitation.revoked.is_(None),
-            (Invitation.expires.is_(None)) | (Invitation.expires > time),
+            (Invitation.expires.is_(None)) | (Invitation.expires > moment),
             Experiment.closed.is_(None),
         )
     )

@@ -136,9 +136,9 @@ def create_app(settings: Settings, database: Database) -> Starlette:
         await run_in_threadpool(studio.close)
 
     routes: list[BaseRoute] = [
-        *owner_views.routes(),
-        *label_views.routes(),
         *judge_views.routes(),
+        *label_views.routes(),
+        *owner_views.routes(),
         Mount("/static", _Static(directory=_HERE / "static")),
     ]
     app = Starlette(

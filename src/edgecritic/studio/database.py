@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,6 @@ from edgecritic.errors import DataError, InputError
 __all__ = ["Database", "open_database", "make_engine", "migrate"]
 
 _BUSY_MILLISECONDS = 20_000
-_READING = {"studio_reading": True}
 
 
 class Database:
@@ -35,14 +35,20 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.is_sqlite = engine.dialect.name == "sqlite"
-        self._writing = sessionmaker(engine, expire_on_commit=False)
-        self._reading = sessionmaker(engine.execution_options(**_READING), expire_on_commit=False)
+        self._turn = _Turn() if self.is_sqlite else None
+        writing, reading = {"studio_turn": self._turn}, {"studio_reading": True}
+        self._writing = sessionmaker(engine.execution_options(**writing), expire_on_commit=False)
+        self._reading = sessionmaker(engine.execution_options(**reading), expire_on_commit=False)
 
     @contextmanager
     def session(self) -> Iterator[Session]:
         """Yield a session; commit at the end, roll back on an error."""
-        with self._writing.begin() as session:
-            yield session
+        try:
+            with self._writing.begin() as session:
+                yield session
+        finally:
+            if self._turn is not None:
+                self._turn.end()
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -160,5 +166,30 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    reading = connection.get_execution_options().get("studio_reading", False)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    options = connection.get_execution_options()
+    if options.get("studio_reading", False):
+        connection.exec_driver_sql("BEGIN")
+        return
+    if options.get("studio_turn") is not None:
+        options["studio_turn"].take()
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+class _Turn:
+    """Whose turn it is to write to SQLite: threads wait here in order, where SQLite would poll."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holder = 0
+
+    def take(self) -> None:
+        """Wait until no other thread of this process writes."""
+        if self._holder != threading.get_ident():
+            self._lock.acquire()
+            self._holder = threading.get_ident()
+
+    def end(self) -> None:
+        """Let the next one write, if this thread did."""
+        if self._holder == threading.get_ident():
+            self._holder = 0
+            self._lock.release()

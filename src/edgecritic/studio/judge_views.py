@@ -39,6 +39,7 @@ def routes() -> list[Route]:
     """Return the routes."""
     base = "/experiments/{experiment:id}"
     return [
+        route("/g/{guest:id}/answers", answer, "POST"),
         route("/projects/{project:id}/experiments", posted(create, kind="form", owner=True), "POST"),
         route(base, viewed(experiment_page, owner=True)),
         route(f"{base}/live", viewed(live, owner=True)),
@@ -49,7 +50,6 @@ def routes() -> list[Route]:
         route(f"{base}/risk.svg", viewed(risk_svg, owner=True)),
         route(f"{base}/experiment.json", viewed(document, owner=True)),
         route("/g/{guest:id}/schedule", viewed(schedule)),
-        route("/g/{guest:id}/answers", answer, "POST"),
     ]
 
 
