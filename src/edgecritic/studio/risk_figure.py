@@ -10,7 +10,7 @@ from edgecritic.studio.results import RiskRow
 __all__ = ["risk_figure"]
 
 _COLOURS = {"hard": "#c2410c", "easy": "#1d6fb8"}
-_LEFT, _TOP, _HEIGHT, _GROUP, _BAR = 56, 34, 240, 96, 30
+_LEFT, _TOP, _HEIGHT, _GROUP, _BAR, _RIGHT = 56, 52, 240, 96, 30, 64
 
 
 def risk_figure(rows: Sequence[RiskRow]) -> str:
@@ -25,7 +25,7 @@ def risk_figure(rows: Sequence[RiskRow]) -> str:
     """
     detectors = sorted({row.detector for row in rows})
     modes = [mode for mode in _COLOURS if any(row.mode == mode for row in rows)]
-    width = _LEFT + max(len(detectors), 3) * _GROUP + 24
+    width = _LEFT + max(len(detectors), 3) * _GROUP + _RIGHT
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="risk" role="img" '
         f'viewBox="0 0 {width} {_TOP + _HEIGHT + 34}" font-family="sans-serif" font-size="12">'
@@ -45,9 +45,9 @@ def risk_figure(rows: Sequence[RiskRow]) -> str:
         )
     chance = _y(0.5)
     parts.append(
-        f'<line class="chance" x1="{_LEFT}" x2="{width - 12}" y1="{chance}" y2="{chance}" stroke="#d00" '
+        f'<line class="chance" x1="{_LEFT}" x2="{width - _RIGHT + 8}" y1="{chance}" y2="{chance}" stroke="#d00" '
         'stroke-width="1.5" stroke-dasharray="3 4"/>'
-        f'<text class="chance-name" x="{width - 12}" y="{chance - 5}" text-anchor="end" fill="#d00">'
+        f'<text class="chance-name" x="{width - _RIGHT + 14}" y="{chance + 4}" fill="#d00">'
         "chance</text>"
     )
     parts += [_legend(rows, mode, place) for place, mode in enumerate(modes)]
@@ -78,7 +78,7 @@ def _bar(row: RiskRow, middle: float) -> str:
 def _tick(value: float, width: int) -> str:
     y = _y(value)
     return (
-        f'<line class="grid" x1="{_LEFT}" x2="{width - 12}" y1="{y}" y2="{y}" stroke="#ddd"/>'
+        f'<line class="grid" x1="{_LEFT}" x2="{width - _RIGHT + 8}" y1="{y}" y2="{y}" stroke="#ddd"/>'
         f'<text class="tick" x="{_LEFT - 8}" y="{y + 4}" text-anchor="end" fill="#333">{value:.1f}</text>'
     )
 

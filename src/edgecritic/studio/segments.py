@@ -18,21 +18,21 @@ _TRIES = 40
 def obvious_pair(
     gradient: NDArray[np.uint8], labels: Sequence[BoolArray], square: int, rng: np.random.Generator
 ) -> tuple[list[int], list[int]] | None:
-    """Return a straight line where the image is flattest, and a label where its edge is strongest.
+    """Return a straight line where the image is flattest, and one person's label where the edge is strongest.
 
     Both as x, y of the centre followed by x, y of every pixel; None if the image has no labels or is
     too small.
     """
     reach = square // 2
     height, width = gradient.shape
-    union = np.logical_or.reduce(list(labels))
-    places = np.argwhere(union)
+    drawn = labels[int(rng.integers(len(labels)))]
+    places = np.argwhere(drawn)
     if not len(places) or min(height, width) <= 2 * square:
         return None
     chosen = places[rng.integers(len(places), size=_TRIES)]
-    sharpness = [_mean(gradient, row, column, reach, union) for row, column in chosen]
+    sharpness = [_mean(gradient, row, column, reach, drawn) for row, column in chosen]
     row, column = chosen[int(np.argmax(sharpness))]
-    label = _window(union, row, column, reach)
+    label = _window(drawn, row, column, reach)
     flattest, centre = np.inf, None
     for _ in range(_TRIES):
         y = int(rng.integers(reach, height - reach))

@@ -8,6 +8,7 @@ const base = `/g/${setup.guest}`;
 const store = `edgecritic:answers:${location.host}:${setup.guest}`;
 const BREAK_EVERY = 40;
 const LEAST_MS = 200;
+const QUESTION = "Which one is the stronger boundary?";
 
 let slots = [], square = 21, at = -1, shownAt = 0, open = false, sinceBreak = 0;
 let waiting = [];
@@ -61,7 +62,7 @@ async function next() {
   if (at < 0) { await finish(); return; }
   const slot = slots[at];
   show("trial");
-  $("feedback").textContent = slot.practice ? "Practice" : "";
+  $("feedback").textContent = QUESTION;
   const rest = slots.filter((one) => !one.practice);
   $("done").max = rest.length;
   $("done").value = rest.filter((one) => one.answered).length;
@@ -111,10 +112,12 @@ function paintSegment(canvas, image, [cx, cy, ...pixels], lines) {
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(image, (reach - cx) * scale, (reach - cy) * scale, image.width * scale, image.height * scale);
   if (!lines) return;
-  context.fillStyle = "#ff1f3d";
-  const inset = scale * 0.2;
-  for (let i = 0; i < pixels.length; i += 2) {
-    context.fillRect((pixels[i] - cx + reach) * scale + inset, (pixels[i + 1] - cy + reach) * scale + inset, scale - 2 * inset, scale - 2 * inset);
+  for (const [colour, inset] of [["#ffffff", 0.04], ["#e8002a", 0.22]]) {
+    context.fillStyle = colour;
+    for (let i = 0; i < pixels.length; i += 2) {
+      const x = (pixels[i] - cx + reach + inset) * scale, y = (pixels[i + 1] - cy + reach + inset) * scale;
+      context.fillRect(x, y, (1 - 2 * inset) * scale, (1 - 2 * inset) * scale);
+    }
   }
 }
 

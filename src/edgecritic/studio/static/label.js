@@ -92,7 +92,7 @@ function finishLine() {
   cancelLine();
 }
 
-function cancelLine() { points = []; preview = []; wire.anchor = null; view.invalidate(); }
+function cancelLine() { points = []; preview = []; wire.anchor = null; view.invalidate(); showNumbers(); }
 
 function addVertex(pixel) {
   const [x, y] = view.clamp(pixel);
@@ -109,6 +109,7 @@ function addVertex(pixel) {
   }
   if (points.length > 2 * MOST_POINTS) finishLine();
   view.invalidate();
+  showNumbers();
 }
 
 function rewire() {
@@ -519,7 +520,7 @@ function showState(kind, count, message = "") {
 function showNumbers() {
   $("threshold").value = state.threshold;
   $("threshold-text").textContent = state.threshold > 255 ? "none" : `${((state.threshold / 255) ** 2 * 100).toFixed(1)} %`;
-  document.querySelector("[data-do=undo]").disabled = finished || !history.done.length;
+  document.querySelector("[data-do=undo]").disabled = finished || !(history.done.length || points.length);
   document.querySelector("[data-do=redo]").disabled = finished || !history.undone.length;
   $("count").textContent = `${state.count().toLocaleString("en")} px`;
   $("edits").textContent = `${history.done.length} edits`;
