@@ -1,5 +1,7 @@
 # Every target makes its own environment in .venv: `make demo` and `make test` need nothing but Python.
 PYTHON ?= python3
+# Options of the benchmarks, such as ARGS="--quick matching".
+ARGS   ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
@@ -58,7 +60,7 @@ format: $(STAMPS)/test
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMPS)/bench
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(ARGS)
 
 docs: $(STAMPS)/docs
 	$(BIN)/mkdocs build --strict --quiet

@@ -98,6 +98,13 @@ def measure_apart(strategy: str, n: int, ndim: int, window: int, repeats: int) -
     return result
 
 
+def fitted_exponents(strategy: str, ndim: int, largest: int, repeats: int = 3) -> tuple[float, float]:
+    """Return the exponent fitted from 10³ to `largest` pairs and the peak memory at `largest` in bytes."""
+    sizes = [round(n) for n in np.geomspace(1e3, largest, 2 * round(math.log10(largest / 1e3)) + 1)]
+    rows = [measure_apart(strategy, n, ndim, 5, repeats) for n in sizes]
+    return exponent(sizes, [row["seconds"] for row in rows]), rows[-1]["peak"]
+
+
 def show_growth(strategy: str, ndim: int, window: int, sizes: list[int], repeats: int) -> None:
     """Print one table."""
     print(f"\n{strategy}, {ndim}-D, window {window}")

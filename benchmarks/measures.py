@@ -17,7 +17,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from bars import Bar
 from edgecritic.measures import compare, score, sweep
 from edgecritic.measures import measures as registry
 from edgecritic.measures.scoring import default_measures
@@ -152,6 +153,28 @@ def measure_all(root: Path | None) -> list[dict[str, Any]]:
     plain = best(lambda: [fresh_each((soft >= level) & (soft > 0), truth) for level in some], 1)
     add("100 thresholds × all measures", ours, "plain loop (from a sample)", plain * len(levels) / len(some))
     return rows
+
+
+def bars(data: Path, *, quick: bool = False) -> Iterator[Bar]:  # noqa: ARG001
+    """Turn the rows into bars."""
+    warnings.simplefilter("ignore")
+    rows = {(row["what"], row["other"]): row for row in measure_all(data)}
+    limits: dict[tuple[str, str], tuple[float, float | None]] = {
+        ("all pixel measures of one pair", "two calls of edt"): (1 / 2.5, None),
+        ("all pixel measures of one pair", "fresh transforms each"): (8, None),
+        (" + ".join(SURFACE) + " of a volume", "surface_distance alone"): (3, None),
+        ("complexity of 10,000 pixels", "NumPy"): (20, 0.010),
+        ("100 thresholds × all measures", "plain loop (from a sample)"): (15, 1.5),
+    }
+    for (what, other), (factor, most) in limits.items():
+        row = rows[what, other]
+        ours, theirs = row["seconds"], row["other_seconds"]
+        bar = f"≥ {factor:g}×" + ("" if most is None else f", ≤ {most:g} s")
+        if theirs is None:
+            yield Bar("measures", what, f"{ours * 1e3:.1f} ms; {other} is missing", bar, None)
+            continue
+        met = theirs / ours >= factor and (most is None or ours <= most)
+        yield Bar("measures", what, f"{ours * 1e3:.1f} ms, {theirs / ours:.2f}× against {other}", bar, met)
 
 
 def main() -> None:

@@ -81,7 +81,9 @@ def _detector(name: str, skill: float, images: int, rng: np.random.Generator) ->
     }
 
 
-def make_results(detectors: int = 3, images: int = 100, *, names: Any = None, seed: int = 7) -> dict[str, Any]:
+def make_results(
+    detectors: int = 3, images: int = 100, *, names: Any = None, seed: int = 7
+) -> dict[str, Any]:
     """Return results as `edgecritic bench` writes them, for any number of detectors and images."""
     rng = np.random.default_rng(seed)
     names = list(names or (NAMES[n] if n < len(NAMES) else f"net {n}" for n in range(detectors)))

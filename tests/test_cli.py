@@ -302,13 +302,15 @@ def test_warnings_are_one_line(monkeypatch):
     assert warnings.formatwarning is before
 
 
-def test_a_closed_pipe_is_no_error():
-    environment = {**os.environ, "PYTHONPATH": str(Path(edgecritic.__file__).parents[1])}
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["list", "protocols", "--json"], ["list", "datasets"]])
+def test_a_closed_pipe_is_no_error(arguments, unbuffered):
+    source = str(Path(edgecritic.__file__).parents[1])
     process = subprocess.Popen(
-        [sys.executable, "-m", "edgecritic", "list", "protocols", "--json"],
+        [sys.executable, "-m", "edgecritic", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment,
+        env={**os.environ, "PYTHONPATH": source, "PYTHONUNBUFFERED": unbuffered},
     )
     process.stdout.close()
     said = process.stderr.read()

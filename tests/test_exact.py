@@ -203,7 +203,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(InputError, match="tolerance of 1000"):
         edgecritic.match(small, small, tolerance=1000)
     with pytest.raises(InputError, match="64-bit"):
-        empty_state(2**20, np.zeros(1, int), np.zeros(1, int), 2**40)
+        empty_state(2**20, np.zeros(1, int), np.zeros(1, int), 2**40, 0)
 
 
 def test_misuse_of_the_state_is_refused():

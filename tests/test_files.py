@@ -299,7 +299,7 @@ def test_real_volume(data):
     assert found.spacing == (1, 1, 1)
 
 
-def test_fields_are_skipped_not_unpacked(tmp_path):
+def test_only_the_asked_fields_are_looked_at(tmp_path):
     noise = RNG.integers(0, 2**16, (600, 600)).astype(np.uint16)
     cells = np.empty((1, 3), dtype=object)
     for index in range(3):

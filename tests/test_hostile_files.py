@@ -244,6 +244,7 @@ def test_bombs_need_less_than_a_gibibyte(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "not enough memory" not in done.stdout, done.stdout
     assert "real.mat read_strength read" in done.stdout
+    assert "packed.mat read_strength would unpack to" in done.stdout
     for name in (
         "declared.png",
         "declared.npy",

@@ -77,6 +77,13 @@ def test_numpy_numbers_print_as_plain_numbers():
     assert str(some) == "eps(window=7, share=0.5, on=True)"
 
 
+@pytest.mark.parametrize("word", ["if", "None", "True", "ﬁ", "two words", "it's", "", "ª"])
+def test_words_that_are_no_plain_names_are_quoted(word):
+    some = Id("f", (("word", word),))
+    assert str(some) == f"f(word={word!r})"
+    assert Id.parse(str(some)) == some
+
+
 def test_infinity_round_trips():
     text = str(Id("f", (("high", math.inf), ("low", -math.inf))))
     assert Id.parse(text).options == {"high": math.inf, "low": -math.inf}

@@ -192,3 +192,9 @@ def test_files(tmp_path):
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="cannot be read"):
         load_protocol(path)
+
+
+def test_a_changed_protocol_has_the_name_it_was_given():
+    changed = get_protocol("nyud").with_changes("mine", thin=False)
+    assert (changed.id, changed.thin, changed.source, changed.notes) == ("mine", False, "", "")
+    assert Protocol.from_toml('id = "lab"\nbase = "bsds"\n').id == "lab"

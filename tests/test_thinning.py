@@ -37,6 +37,14 @@ def test_random_maps_of_every_density(density):
         assert np.array_equal(thin(mask), reference(mask))
 
 
+def test_many_small_maps():
+    """Small maps often lose nothing in the first sub-iteration but something in the second."""
+    rng = np.random.default_rng(8)
+    for _ in range(2000):
+        map_ = rng.random(rng.integers(1, 8, 2)) < rng.random()
+        assert np.array_equal(thin(map_), reference(map_)), map_.astype(int)
+
+
 def test_smooth_blobs():
     from scipy.ndimage import gaussian_filter
 

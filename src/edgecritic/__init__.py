@@ -10,12 +10,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from edgecritic.detectors import Detection as Detection
+    from edgecritic.detectors import detect as detect
     from edgecritic.detectors.suppression import suppress as suppress
     from edgecritic.detectors.thinning import thin as thin
     from edgecritic.errors import EdgeCriticError as EdgeCriticError
     from edgecritic.matching import Matching as Matching
     from edgecritic.matching import match as match
     from edgecritic.matching.dynamic import ExactState as ExactState
+    from edgecritic.measures import Comparison as Comparison
+    from edgecritic.measures import Scores as Scores
+    from edgecritic.measures import assess as assess
+    from edgecritic.measures import compare as compare
+    from edgecritic.measures import score as score
     from edgecritic.protocols.benchmark import Benchmark as Benchmark
     from edgecritic.protocols.benchmark import BenchmarkResult as BenchmarkResult
     from edgecritic.protocols.crispness import average_crispness as average_crispness
@@ -25,6 +32,8 @@ if TYPE_CHECKING:
     from edgecritic.protocols.presets import get_protocol as get_protocol
     from edgecritic.protocols.sweep import Sweep as Sweep
     from edgecritic.protocols.sweep import sweep as sweep
+    from edgecritic.protocols.tuning import Tuning as Tuning
+    from edgecritic.protocols.tuning import tune as tune
 
 __version__ = "0.1.0"
 
@@ -32,6 +41,15 @@ _HOMES = {
     "match": "edgecritic.matching",
     "Matching": "edgecritic.matching",
     "ExactState": "edgecritic.matching.dynamic",
+    "compare": "edgecritic.measures",
+    "Comparison": "edgecritic.measures",
+    "score": "edgecritic.measures",
+    "Scores": "edgecritic.measures",
+    "assess": "edgecritic.measures",
+    "detect": "edgecritic.detectors",
+    "Detection": "edgecritic.detectors",
+    "tune": "edgecritic.protocols.tuning",
+    "Tuning": "edgecritic.protocols.tuning",
     "thin": "edgecritic.detectors.thinning",
     "suppress": "edgecritic.detectors.suppression",
     "sweep": "edgecritic.protocols.sweep",

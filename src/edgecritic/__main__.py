@@ -1,8 +1,8 @@
 """``python -m edgecritic`` is the command ``edgecritic``."""
 
-from __future__ import annotations
+import sys
 
 from edgecritic.cli.main import main
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

@@ -162,14 +162,24 @@ def _marks(entry: dict[str, Any]) -> list[str]:
 
 
 def _details(entry: dict[str, Any]) -> str:
-    from edgecritic.cli._output import jsonable, table
+    from edgecritic.cli._output import table
 
     rows = []
     for key, value in entry.items():
         if key == "parameters":
-            rows += [[f"  {name}", f"default {default}"] for name, default in value.items()]
+            rows += [[f"  {name}", f"default {_text(default)}"] for name, default in value.items()]
         elif value not in (None, ""):
-            plain = jsonable(value)
-            text = ", ".join(str(item) for item in plain) if isinstance(plain, list) else str(plain)
-            rows.append([key.replace("_", " "), text])
+            rows.append([key.replace("_", " "), _text(value)])
     return table(rows)
+
+
+def _text(value: Any) -> str:
+    """Return a value of the metadata as one line for people."""
+    if isinstance(value, tuple | list):
+        return ", ".join(_text(item) for item in value)
+    inner = _fields(value)
+    if "text" in inner:
+        return str(inner["text"])
+    if inner:
+        return "; ".join(f"{key}: {_text(item)}" for key, item in inner.items())
+    return {"inf": "∞", "-inf": "−∞"}.get(str(value), str(value))

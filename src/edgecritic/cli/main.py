@@ -29,11 +29,12 @@ _HELP_ORDER = (
 _FIRST_SCREEN = """\
 EdgeCritic {version} says how good an edge map is.
 
-  edgecritic match CANDIDATE TRUTH     hits, misses and false alarms of one map
-  edgecritic list strategies           the ways to match, with their parameters
-  edgecritic warmup                    compile everything now, not on first use
-  edgecritic --help                    all commands
-  edgecritic COMMAND --help            the options of one command
+  edgecritic bench FOLDER --truth FOLDER   ODS, OIS and AP of a detector, with a report
+  edgecritic score CANDIDATE TRUTH         all measures of one map
+  edgecritic match CANDIDATE TRUTH         hits, misses and false alarms of one map
+  edgecritic doctor FOLDER --truth FOLDER  what is wrong with these files?
+  edgecritic list measures                 what there is, with parameters
+  edgecritic --help                        all commands
 """
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from edgecritic.detectors.base import detector
 from edgecritic.detectors.operators import Edges, Operator
-from edgecritic.detectors.options import orientations, positive
+from edgecritic.detectors.options import orientations, pixel_scales
 from edgecritic.detectors.oriented import bank_operator, responses, rotated_grid, square_pixels
 from edgecritic.detectors.picture import FloatMap
 
@@ -54,10 +54,11 @@ def anisotropic(
     >>> round(found.maximum, 9), found.thin[4].nonzero()[0]
     (1.0, array([3]))
     """
-    side = square_pixels("anisotropic", spacing)
-    kernels = anisotropic_kernels(
-        positive("sigma_u", sigma_u) / side, positive("sigma_v", sigma_v) / side, step=step
+    square_pixels("anisotropic", spacing)
+    across, along = (
+        pixel_scales(key, value, spacing)[0] for key, value in (("sigma_u", sigma_u), ("sigma_v", sigma_v))
     )
+    kernels = anisotropic_kernels(across, along, step=step)
     angles = np.arange(len(kernels)) * np.pi / len(kernels)
     cosines, sines = _exact(np.cos(angles)), _exact(np.sin(angles))
 

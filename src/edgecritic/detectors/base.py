@@ -214,14 +214,11 @@ def respond(bound: Bound[DetectorInfo], picture: Picture) -> Outcome:
 
 def _finish(name: str, outcome: Outcome, picture: Picture) -> Detection:
     largest = float(outcome.magnitude.max())
-    if not np.isfinite(largest):
-        raise InputError("image values are too large for their gradients; divide the image by its maximum")
     if largest > 0:
         for part in (outcome.magnitude, outcome.thin):
             np.divide(part, largest, out=part)
-    arrays = (outcome.magnitude, outcome.thin, outcome.orientation)
-    for part in arrays:
-        part.flags.writeable = False
+    for array in (outcome.magnitude, outcome.thin, outcome.orientation):
+        array.setflags(write=False)
     return Detection(
         detector=name,
         strength=outcome.magnitude,

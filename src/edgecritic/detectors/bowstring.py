@@ -47,14 +47,14 @@ def bowstring(strength: Any, *, bins: int = 101) -> Thresholds:
     .. [1] P. L. Rosin, "Unimodal thresholding", Pattern Recognition 34, 2001.
        https://doi.org/10.1016/S0031-3203(00)00136-9
     .. [2] X. Liu, Y. Yu, B. Liu and Z. Li, "Bowstring-based dual-threshold computation method for adaptive
-       Canny edge detector", IVCNZ 2013. https://doi.org/10.1109/IVCNZ.2013.6726981
+       Canny edge detector", IVCNZ 2013.
 
     Examples
     --------
     >>> import numpy as np
     >>> values = np.repeat(np.arange(11) / 10, [1000, 300, 100, 40, 20, 10, 8, 6, 4, 2, 1])
-    >>> bowstring(values[None], bins=11)
-    Thresholds(low=0.0..., high=0.18...)
+    >>> round(bowstring(values[None], bins=11).high, 4)
+    0.1818
     """
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 3:
         raise InputError(f"bins must be a whole number ≥ 3, got {bins!r}")

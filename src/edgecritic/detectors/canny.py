@@ -13,7 +13,7 @@ from edgecritic.detectors.gradients import Weights, gaussian, gaussian_slope, se
 from edgecritic.detectors.matlab import STYLES
 from edgecritic.detectors.nms import crests
 from edgecritic.detectors.operators import Edges, Operator
-from edgecritic.detectors.options import choice, not_negative, positive
+from edgecritic.detectors.options import choice, not_negative, pixel_scales
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 
@@ -31,6 +31,7 @@ def canny(
     smooth: float = 0.0,
     style: str = "native",
     kernel: str = "even",
+    neighbours: str = "interpolated",
 ) -> Operator:
     """Take the gradient with the derivative of a Gaussian.
 
@@ -47,11 +48,16 @@ def canny(
         :func:`edgecritic.detectors.matlab.edge_matlab`.
     kernel : {"even", "odd"}
         Length of MATLAB's sampled Gaussian: even in 2011 and after, odd in newer releases.
+    neighbours : {"interpolated", "nearest"}
+        What crests are compared with, see :func:`edgecritic.detectors.nms.crests`.
 
     Notes
     -----
-    Sampled Gaussians end at 4σ. Colours are joined by Di Zenzo's tensor. The thin map is thresholded or
-    goes through hysteresis (:meth:`~edgecritic.detectors.base.Detection.hysteresis`).
+    Sampled Gaussians end at 4σ. Where pixels are not square (cubic), the weights are scaled to be exact on
+    ramps, which a sampled Gaussian of less than a pixel is not; along no axis is σ less than 0.2 pixels.
+    Colours are joined by Di Zenzo's tensor. The thin map is thresholded or goes through hysteresis
+    (:meth:`~edgecritic.detectors.base.Detection.hysteresis`). The six Canny maps of the survey of boundary
+    matching are ``canny(sigma=s, smooth=t, neighbours=nearest)`` with s from 1 to 3 and t from 1 to 2.
 
     References
     ----------
@@ -67,13 +73,18 @@ def canny(
     """
     choice("style", style, STYLES)
     choice("kernel", kernel, KERNELS)
+    choice("neighbours", neighbours, ("interpolated", "nearest"))
     first = not_negative("smooth", smooth)
-    scale = positive("sigma", (1.0 if style == "native" else math.sqrt(2)) if sigma is None else sigma)
+    wanted = (1.0 if style == "native" else math.sqrt(2)) if sigma is None else sigma
+    scales = pixel_scales("sigma", wanted, spacing)
     if style == "matlab":
-        return _matlab(spacing, scale, first, kernel)
-    smooths = [np.convolve(gaussian(scale / size), _soft(first / size)) for size in spacing]
-    slopes = [np.convolve(gaussian_slope(scale / size), _soft(first / size)) for size in spacing]
-    return separable_gradient(slopes, smooths, spacing)
+        return _matlab(spacing, scales[0], first, kernel)
+    exact = len(set(spacing)) > 1
+    softs = [_soft(first / size) for size in spacing]
+    smooths = [np.convolve(gaussian(scale), soft) for scale, soft in zip(scales, softs, strict=True)]
+    slopes = [np.convolve(_slope(scale, exact), soft) for scale, soft in zip(scales, softs, strict=True)]
+    operator = separable_gradient(slopes, smooths, spacing)
+    return operator if neighbours == "interpolated" else replace(operator, thin=_nearest)
 
 
 def matlab_kernels(sigma: float, kernel: str = "even") -> tuple[Weights, Weights]:
@@ -104,6 +115,15 @@ def matlab_kernels(sigma: float, kernel: str = "even") -> tuple[Weights, Weights
     return np.concatenate([lead, bell]), np.concatenate([lead, slope[::-1]])
 
 
+def _slope(sigma: float, exact: bool) -> Weights:
+    weights = gaussian_slope(sigma)
+    if not exact:
+        return weights
+    half = weights.size // 2
+    result: Weights = weights / (weights * np.arange(-half, half + 1)).sum()
+    return result
+
+
 def _soft(sigma: float) -> Weights:
     return gaussian(sigma) if sigma > 0 else np.ones(1)
 
@@ -113,7 +133,7 @@ def _matlab(spacing: Sequence[float], sigma: float, smooth: float, kernel: str) 
         raise InputError(
             "style='matlab' works on images with square pixels and without smooth; use style='native'"
         )
-    bell, slope = matlab_kernels(sigma / spacing[0], kernel)
+    bell, slope = matlab_kernels(sigma, kernel)
     operator = separable_gradient([slope] * 2, [bell] * 2, spacing)
     return replace(operator, thin=_both_sides, border="repeat", colour="luminance")
 
@@ -121,3 +141,7 @@ def _matlab(spacing: Sequence[float], sigma: float, smooth: float, kernel: str) 
 def _both_sides(edges: Edges, slack: float) -> BoolArray:
     del slack
     return crests(edges.magnitude, edges.direction, ties="both")
+
+
+def _nearest(edges: Edges, slack: float) -> BoolArray:
+    return crests(edges.magnitude, edges.direction, neighbours="nearest", slack=slack)

@@ -37,9 +37,9 @@ def gaussian(sigma: float, radius: int | None = None) -> Weights:
     """
     reach = int(TRUNCATE * sigma + 0.5) if radius is None else radius
     places = np.arange(-reach, reach + 1, dtype=np.float64)
-    # A scale so small that its square vanishes is no smoothing at all.
-    weights = np.exp(-0.5 * (places / max(sigma, 1e-150)) ** 2)
-    return weights / weights.sum()
+    weights = np.exp(-0.5 * (places / sigma) ** 2)
+    result: Weights = weights / weights.sum()
+    return result
 
 
 def gaussian_slope(sigma: float, radius: int | None = None) -> Weights:
@@ -152,13 +152,14 @@ def _slopes(
     if plane.ndim == 2:
         from edgecritic.kernels.separable import gradient_of_plane
 
-        rows = [
-            _widen(row, r)
-            for r, pair in zip(reach, zip(slopes, smooths, strict=True), strict=True)
-            for row in pair
-        ]
-        down, right = gradient_of_plane(np.ascontiguousarray(plane), *rows)
-        return down, right
+        tall, wide = reach
+        return gradient_of_plane(
+            np.ascontiguousarray(plane),
+            _widen(slopes[0], tall),
+            _widen(smooths[0], tall),
+            _widen(slopes[1], wide),
+            _widen(smooths[1], wide),
+        )
     parts = []
     for axis in range(plane.ndim):
         weights = [slopes[i] if i == axis else smooths[i] for i in range(plane.ndim)]

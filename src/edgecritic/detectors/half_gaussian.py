@@ -8,7 +8,7 @@ import numpy as np
 
 from edgecritic.detectors.base import detector
 from edgecritic.detectors.operators import Edges, Operator
-from edgecritic.detectors.options import orientations, positive
+from edgecritic.detectors.options import orientations, pixel_scales
 from edgecritic.detectors.oriented import bank_operator, responses, rotated_grid, square_pixels
 from edgecritic.detectors.picture import FloatMap
 
@@ -51,7 +51,7 @@ def half_gaussian(
     References
     ----------
     .. [1] B. Magnier, P. Montesinos and D. Diep, "Fast anisotropic edge detection using gamma correction in
-       color images", ISPA 2011. https://ieeexplore.ieee.org/document/6046610
+       color images", ISPA 2011.
 
     Examples
     --------
@@ -60,10 +60,11 @@ def half_gaussian(
     >>> round(found.maximum, 9), found.thin[4].nonzero()[0]
     (2.0, array([3]))
     """
-    side = square_pixels("half_gaussian", spacing)
-    kernels = half_gaussian_kernels(
-        positive("sigma_u", sigma_u) / side, positive("sigma_v", sigma_v) / side, step=step
+    square_pixels("half_gaussian", spacing)
+    across, along = (
+        pixel_scales(key, value, spacing)[0] for key, value in (("sigma_u", sigma_u), ("sigma_v", sigma_v))
     )
+    kernels = half_gaussian_kernels(across, along, step=step)
     angles = np.arange(len(kernels)) * 2 * np.pi / len(kernels)
     cosines, sines = np.cos(angles), np.sin(angles)
 

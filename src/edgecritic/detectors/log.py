@@ -12,12 +12,12 @@ from edgecritic.detectors.base import detector
 from edgecritic.detectors.gradients import correlate, gaussian, gaussian_derivative
 from edgecritic.detectors.matlab import STYLES
 from edgecritic.detectors.operators import Edges, Operator
-from edgecritic.detectors.options import choice, positive
+from edgecritic.detectors.options import choice, pixel_scales
 from edgecritic.detectors.picture import Block, FloatMap, Picture
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 
-__all__ = ["log", "laplacian_kernel", "matlab_response", "zero_crossings"]
+__all__ = ["log", "laplacian_kernel", "response_of_block", "zero_crossings"]
 
 DEFAULT_SIGMA = 2.0
 
@@ -41,7 +41,8 @@ def log(spacing: Sequence[float], /, *, sigma: float = DEFAULT_SIGMA, style: str
     the pixel nearer to zero is marked (both if equally near). An exact zero between opposite signs is
     marked with half the difference of its neighbours. A crossing has no width: strength and thin map are
     the same but for the frame, which the thin map leaves out. The sampled second derivatives are
-    corrected to a sum of 0. Colours are mixed to luminance.
+    corrected to a sum of 0; where pixels are not square (cubic) also to be exact on parabolas. Colours are
+    mixed to luminance.
 
     References
     ----------
@@ -56,12 +57,12 @@ def log(spacing: Sequence[float], /, *, sigma: float = DEFAULT_SIGMA, style: str
     array([6])
     """
     choice("style", style, STYLES)
-    scale = positive("sigma", sigma)
+    scales = pixel_scales("sigma", sigma, spacing)
     if style == "matlab":
-        return _matlab(spacing, scale)
-    scales = [scale / size for size in spacing]
+        return _matlab(spacing, scales[0])
     smooths = [gaussian(s) for s in scales]
-    bends = [_bend(s, size) for s, size in zip(scales, spacing, strict=True)]
+    exact = len(set(spacing)) > 1
+    bends = [_bend(s, size, exact) for s, size in zip(scales, spacing, strict=True)]
     reach = tuple(row.size // 2 for row in smooths)
 
     def respond(planes: Sequence[FloatMap]) -> Edges:
@@ -94,12 +95,12 @@ def laplacian_kernel(sigma: float) -> FloatMap:
     return result
 
 
-def matlab_response(picture: Picture, block: Block, sigma: float | None) -> FloatMap:
+def response_of_block(picture: Picture, block: Block, sigma: float | None) -> FloatMap:
     """Return the LoG response of a block, without scaling."""
     kernel = laplacian_kernel(DEFAULT_SIGMA if sigma is None else sigma)
     half = kernel.shape[0] // 2
     plane = picture.cut(block, (half, half), "repeat", True)[0]
-    return _filter(plane, kernel, half)
+    return _filter(plane, kernel)
 
 
 def zero_crossings(response: Any, *, nearest: bool = True) -> FloatMap:
@@ -138,17 +139,17 @@ def zero_crossings(response: Any, *, nearest: bool = True) -> FloatMap:
 def _matlab(spacing: Sequence[float], sigma: float) -> Operator:
     if len(spacing) != 2 or spacing[0] != spacing[1]:
         raise InputError("style='matlab' works on images with square pixels; use style='native'")
-    kernel = laplacian_kernel(sigma / spacing[0]) / spacing[0] ** 2
+    kernel = laplacian_kernel(sigma) / spacing[0] ** 2
     half = kernel.shape[0] // 2
 
     def respond(planes: Sequence[FloatMap]) -> Edges:
-        return _crossings(_filter(planes[0], kernel, half), nearest=False, noise=_noise(planes[0]))
+        return _crossings(_filter(planes[0], kernel), nearest=False, noise=_noise(planes[0]))
 
     wide = (half + 1, half + 1)
     return Operator(reach=wide, respond=respond, thin=_interior, border="repeat", colour="luminance")
 
 
-def _filter(plane: FloatMap, kernel: FloatMap, half: int) -> FloatMap:
+def _filter(plane: FloatMap, kernel: FloatMap) -> FloatMap:
     from scipy.signal import oaconvolve
 
     # The kernel is symmetric and its mean is 0: an offset of the image does not count.
@@ -157,9 +158,13 @@ def _filter(plane: FloatMap, kernel: FloatMap, half: int) -> FloatMap:
     return result
 
 
-def _bend(sigma: float, size: float) -> FloatMap:
+def _bend(sigma: float, size: float, exact: bool) -> FloatMap:
     bend = gaussian_derivative(sigma, 2)
-    result: FloatMap = (bend - bend.sum() * gaussian(sigma)) / size**2
+    bend = bend - bend.sum() * gaussian(sigma)
+    if exact:
+        half = bend.size // 2
+        bend = bend / (bend * np.arange(-half, half + 1) ** 2).sum() * 2
+    result: FloatMap = bend / size**2
     return result
 
 

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from edgecritic.detectors.hysteresis import connected_to
 from edgecritic.detectors.operators import Edges
 from edgecritic.detectors.picture import FloatMap
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 
-__all__ = ["MatlabEdges", "edge_matlab", "thin_across", "thin_diagonal", "STYLES"]
+__all__ = [
+    "MatlabEdges",
+    "MatlabResponse",
+    "edge_matlab",
+    "matlab_response",
+    "thin_across",
+    "thin_diagonal",
+    "GRIDS",
+    "STYLES",
+]
 
 Method = Literal["sobel", "prewitt", "roberts", "log", "canny"]
 
 STYLES = ("native", "matlab")
+GRIDS = MappingProxyType({"sobel": 0.004, "prewitt": 0.004, "roberts": 0.004, "log": 0.0004, "canny": 0.01})
+"""Methods, and the steps of the 99 thresholds that the complexity paper tried for each."""
+
 _NEAR = 100 * float(np.finfo(np.float64).eps)
 _AUTOMATIC = {"sobel": 4.0, "prewitt": 4.0, "roberts": 6.0}
 _CANNY_BINS = 64
@@ -47,7 +62,7 @@ def edge_matlab(
         Grey image, or colours, which are mixed to luminance. Unsigned integers count as [0, 1].
     method : {"sobel", "prewitt", "roberts", "log", "canny"}
     threshold : float or (low, high), optional
-        Pixels must be stronger (>) than it. Canny takes the high threshold in ]0, 1[ (low = 0.4·high) or
+        Pixels must be stronger (>) than it. Canny takes the high threshold in ]0, 1] (low = 0.4·high) or
         both, as shares of the largest magnitude. Chosen from the image if not given.
     sigma : float, optional
         Scale of "log" (default 2) and "canny" (default √2).
@@ -77,36 +92,85 @@ def edge_matlab(
     ----------
     .. [1] The MathWorks, Image Processing Toolbox, function reference: edge.
     .. [2] J. Gimenez, J. Martinez and A. G. Flesia, "Unsupervised edge map scoring: a statistical complexity
-       approach", CVIU 122, 2014. https://doi.org/10.1016/j.cviu.2014.02.005
+       approach", CVIU 122, 2014.
 
     Examples
     --------
     >>> image = [[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]] * 4
     >>> edge_matlab(image, "sobel", 0.2).edges[1].astype(int)
-    array([0, 0, 1, 0, 0, 0])
+    array([0, 0, 0, 1, 0, 0])
+    """
+    response = matlab_response(image, method, sigma=sigma)
+    return response.cut(threshold, thinning=thinning)
+
+
+@dataclass(frozen=True, slots=True)
+class MatlabResponse:
+    """The response of a method to an image, from which maps of many thresholds are cut.
+
+    Attributes
+    ----------
+    method : str
+    magnitude : float array
+        Before thinning, in the units of the threshold.
+    thin : float array
+        The magnitude where the thinning rule keeps it, 0 elsewhere.
+    automatic : float or (low, high)
+        The threshold that is taken if none is given.
+    """
+
+    method: str
+    magnitude: FloatMap
+    thin: FloatMap
+    automatic: float | tuple[float, float]
+
+    def cut(
+        self, threshold: float | tuple[float, float] | None = None, *, thinning: bool = True
+    ) -> MatlabEdges:
+        """Return the binary map of a threshold, see :func:`edge_matlab`."""
+        if self.method == "canny":
+            low, high = _both(self.automatic if threshold is None else threshold)
+            return MatlabEdges(connected_to(self.thin > low, self.thin > high), (low, high))
+        level = _single(self.automatic if threshold is None else threshold)
+        return MatlabEdges((self.thin if thinning else self.magnitude) > level, level)
+
+
+def matlab_response(image: Any, method: Method = "sobel", *, sigma: float | None = None) -> MatlabResponse:
+    """Filter an image once, to cut maps of many thresholds from it.
+
+    Parameters
+    ----------
+    image, method, sigma
+        As for :func:`edge_matlab`.
+
+    Examples
+    --------
+    >>> found = matlab_response([[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]] * 4, "prewitt")
+    >>> [int(found.cut(level).edges.sum()) for level in (0.2, 0.6)]
+    [4, 0]
     """
     from edgecritic.detectors.base import bind, respond
     from edgecritic.detectors.picture import as_picture
 
-    if method not in ("sobel", "prewitt", "roberts", "log", "canny"):
-        raise InputError(f"method must be sobel, prewitt, roberts, log or canny, got {method!r}")
+    if method not in GRIDS:
+        raise InputError(f"method must be one of {', '.join(GRIDS)}, got {method!r}")
     scale = {} if sigma is None else {"sigma": sigma}
     if scale and method not in ("log", "canny"):
         raise InputError(f"method {method!r} has no sigma; leave it out")
     picture = as_picture(image)
     outcome = respond(bind(method, style="matlab", **scale), picture)
+    magnitude, thin = outcome.magnitude, outcome.thin
+    unit = 1 / (float(magnitude.max()) or 1.0) if method == "canny" else picture.scale
+    magnitude *= unit
+    thin *= unit
+    automatic: float | tuple[float, float]
     if method == "canny":
-        largest = float(outcome.magnitude.max()) or 1.0
-        return _canny(outcome.magnitude / largest, outcome.thin > 0, threshold)
-    magnitude, thin = outcome.magnitude * picture.scale, outcome.thin * picture.scale
-    if threshold is None:
-        if method == "log":
-            level = 0.75 * _mean_log(picture, sigma)
-        else:
-            level = float(np.sqrt(_AUTOMATIC[method] * np.mean(magnitude**2)))
+        automatic = _automatic_canny(magnitude)
+    elif method == "log":
+        automatic = 0.75 * _mean_log(picture, sigma)
     else:
-        level = _single(threshold)
-    return MatlabEdges((thin if thinning else magnitude) > level, level)
+        automatic = float(np.sqrt(_AUTOMATIC[method] * np.mean(magnitude**2)))
+    return MatlabResponse(method, magnitude, thin, automatic)
 
 
 def thin_across(edges: Edges, slack: float) -> BoolArray:
@@ -138,36 +202,30 @@ def _thin(
     return keep & (magnitude > 0)
 
 
-def _canny(magnitude: FloatMap, crest: BoolArray, threshold: Any) -> MatlabEdges:
-    from edgecritic.detectors.hysteresis import connected_to
+def _automatic_canny(magnitude: FloatMap) -> tuple[float, float]:
+    bins = np.floor(magnitude * (_CANNY_BINS - 1) + 0.5).astype(np.int64)
+    total = np.cumsum(np.bincount(bins.reshape(-1), minlength=_CANNY_BINS))
+    high = (int(np.argmax(total > _CANNY_SHARE * magnitude.size)) + 1) / _CANNY_BINS
+    return _CANNY_RATIO * high, high
 
-    low, high = _canny_thresholds(magnitude, threshold)
-    weak = crest & (magnitude > low)
-    return MatlabEdges(connected_to(weak, weak & (magnitude > high)), (low, high))
 
-
-def _canny_thresholds(magnitude: FloatMap, threshold: Any) -> tuple[float, float]:
-    if threshold is None:
-        bins = np.floor(magnitude * (_CANNY_BINS - 1) + 0.5).astype(np.int64)
-        total = np.cumsum(np.bincount(bins.reshape(-1), minlength=_CANNY_BINS))
-        high = (int(np.argmax(total > _CANNY_SHARE * magnitude.size)) + 1) / _CANNY_BINS
-        return _CANNY_RATIO * high, high
+def _both(threshold: Any) -> tuple[float, float]:
     if np.ndim(threshold) == 0:
         high = _single(threshold)
         low = _CANNY_RATIO * high
     else:
         low, high = (_single(part) for part in threshold)
-    if not (0 <= low < high < 1):
-        raise InputError(f"thresholds of Canny must be 0 ≤ low < high < 1, got {threshold!r}")
+    if not (0 <= low < high <= 1):
+        raise InputError(f"thresholds of Canny must be 0 ≤ low < high ≤ 1, got {threshold!r}")
     return low, high
 
 
 def _mean_log(picture: Any, sigma: float | None) -> float:
-    from edgecritic.detectors.log import matlab_response
+    from edgecritic.detectors.log import response_of_block
 
     total = 0.0
     for block in picture.blocks():
-        total += float(np.abs(matlab_response(picture, block, sigma)).sum())
+        total += float(np.abs(response_of_block(picture, block, sigma)).sum())
     return total / float(np.prod(picture.shape)) * float(picture.scale)
 
 

@@ -77,6 +77,7 @@ def crests(
         raise InputError(f'neighbours must be "interpolated" or "nearest", got {neighbours!r}')
     if ties not in ("one", "both"):
         raise InputError(f'ties must be "one" or "both", got {ties!r}')
-    find = kernels.keep_crests_of_plane if values.ndim == 2 else kernels.keep_crests_along
-    keep: BoolArray = find(values, *parts, float(slack), ties == "one", neighbours == "nearest")
-    return keep
+    strict, snap = ties == "one", neighbours == "nearest"
+    if values.ndim == 2:
+        return kernels.keep_crests_of_plane(values, parts[0], parts[1], float(slack), strict, snap)
+    return kernels.keep_crests_along(values, parts[0], parts[1], parts[2], float(slack), strict, snap)

@@ -130,4 +130,4 @@ def _orient(orientation: NDArray[np.float32], block: Block, direction: tuple[Flo
     length: Any = np.sqrt(sum(part * part for part in direction))
     length[length == 0] = 1
     for axis, part in enumerate(direction):
-        orientation[(axis, *block)] = part / length
+        orientation[axis][block] = part / length

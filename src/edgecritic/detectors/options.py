@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from edgecritic.errors import InputError
 
-__all__ = ["positive", "not_negative", "choice", "orientations"]
+__all__ = ["positive", "not_negative", "choice", "orientations", "pixel_scales"]
 
 MOST_ORIENTATIONS = 3600
+LEAST_SCALE = 0.2
+"""A Gaussian of a smaller scale, in pixels, has no neighbours left to take a difference of."""
 
 
 def positive(name: str, value: object) -> float:
@@ -26,6 +28,17 @@ def not_negative(name: str, value: object) -> float:
     if not number >= 0:
         raise InputError(f"{name} must be ≥ 0, got {value!r}")
     return number
+
+
+def pixel_scales(name: str, value: object, spacing: Sequence[float]) -> list[float]:
+    """Return a scale in pixels along each axis.
+
+    A scale below 0.2 pixels is refused; where pixels are not square it is raised to 0.2 along long sides.
+    """
+    scale = positive(name, value)
+    if scale < LEAST_SCALE * min(spacing):
+        raise InputError(f"{name} must be at least {LEAST_SCALE} pixels, got {value!r}")
+    return [max(scale / size, LEAST_SCALE) for size in spacing]
 
 
 def choice(name: str, value: object, choices: Sequence[object]) -> None:

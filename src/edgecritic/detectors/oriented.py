@@ -62,8 +62,7 @@ def bank_operator(radius: int, find: Callable[[FloatMap], Edges]) -> Operator:
     return Operator(reach=(radius, radius), respond=respond)
 
 
-def square_pixels(name: str, spacing: Sequence[float]) -> float:
-    """Return the side of the pixels, or say that they must be square."""
+def square_pixels(name: str, spacing: Sequence[float]) -> None:
+    """Refuse pixels that are not square."""
     if spacing[0] != spacing[1]:
         raise InputError(f"{name} needs square pixels, got spacing {tuple(spacing)}")
-    return spacing[0]

@@ -89,7 +89,8 @@ class Picture:
             margin.append((start - (part.start - r), part.stop + r - stop))
         planes = [_pad(channel[tuple(inside)], margin, border) for channel in self.channels]
         if luminance and len(planes) > 1:
-            planes = [sum((w * plane for w, plane in zip(LUMINANCE, planes, strict=True)), np.float64(0))]
+            red, green, blue = planes
+            planes = [LUMINANCE[0] * red + LUMINANCE[1] * green + LUMINANCE[2] * blue]
         return planes
 
 
@@ -165,7 +166,8 @@ def _pad(part: NDArray[Any], margin: list[tuple[int, int]], border: Border) -> F
         source = np.pad(np.arange(n), sides, mode=_PAD_MODES[border]) + sides[0]
         for side in (slice(0, sides[0]), slice(sides[0] + n, shape[axis])):
             if side.stop > side.start:
-                here = filled[:axis] + [side] + filled[axis + 1 :]
-                result[tuple(here)] = result[(*filled[:axis], source[side], *filled[axis + 1 :])]
+                lead, rest = tuple(filled[:axis]), tuple(filled[axis + 1 :])
+                there: Any = (*lead, source[side], *rest)
+                result[(*lead, side, *rest)] = result[there]
         filled[axis] = slice(None)
     return result

@@ -26,8 +26,8 @@ def sobel(spacing: Sequence[float], /, *, style: str = "native") -> Operator:
 
     Notes
     -----
-    The magnitude is the Euclidean length; an axis-parallel unit step gives 4 (16 in a volume). Colours are joined
-    by Di Zenzo's tensor.
+    The magnitude is the Euclidean length; an axis-parallel unit step gives 4 (16 in a volume).
+    Colours are joined by Di Zenzo's tensor.
 
     References
     ----------

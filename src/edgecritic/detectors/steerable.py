@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from edgecritic.detectors.base import detector
 from edgecritic.detectors.gradients import correlate, gaussian_derivative
 from edgecritic.detectors.operators import Edges, Operator
-from edgecritic.detectors.options import choice, positive
+from edgecritic.detectors.options import choice, pixel_scales
 from edgecritic.detectors.oriented import bank_operator, square_pixels
 from edgecritic.detectors.picture import FloatMap
 
@@ -69,7 +70,8 @@ def steerable(spacing: Sequence[float], /, *, order: int = 5, sigma: float = 1.0
     array([4])
     """
     choice("order", order, ORDERS)
-    scale = positive("sigma", sigma) / square_pixels("steerable", spacing)
+    square_pixels("steerable", spacing)
+    scale = pixel_scales("sigma", sigma, spacing)[0]
     weights = [gaussian_derivative(scale, n) for n in range(order + 1)]
     radius = weights[0].size // 2
     pairs, matrix = harmonics(order, scale)
@@ -109,16 +111,24 @@ def harmonics(order: int, sigma: float) -> tuple[list[tuple[int, int]], NDArray[
     for (a, b), factor in template_terms(order, sigma).items():
         for row, angle in enumerate(angles):
             # Coefficients by powers of ∂y; the power of ∂x is what is left of a + b.
-            turned = np.polynomial.polynomial.polymul(
-                np.polynomial.polynomial.polypow([np.cos(angle), np.sin(angle)], a),
-                np.polynomial.polynomial.polypow([-np.sin(angle), np.cos(angle)], b),
-            )
+            turned = _expand([np.cos(angle), np.sin(angle)], a, [-np.sin(angle), np.cos(angle)], b)
             for j, value in enumerate(turned):
                 values[row, pairs.index((a + b - j, j))] += factor * value
-    return pairs, np.linalg.lstsq(_waves(angles, order), values, rcond=None)[0]
+    matrix: NDArray[np.float64] = np.linalg.lstsq(_waves(angles, order), values, rcond=None)[0].astype(
+        np.float64
+    )
+    return pairs, matrix
 
 
-def _waves(angles: FloatMap, order: int) -> FloatMap:
+def _expand(first: list[float], a: int, second: list[float], b: int) -> FloatMap:
+    """Return the coefficients of the product of two polynomials to the powers a and b."""
+    product = np.ones(1)
+    for factor in [first] * a + [second] * b:
+        product = np.convolve(product, factor)
+    return product
+
+
+def _waves(angles: NDArray[Any], order: int) -> FloatMap:
     """Return cos mθ and sin mθ for m = 1, 3, … as columns."""
     return np.stack([wave(m * angles) for m in range(1, order + 1, 2) for wave in (np.cos, np.sin)], axis=-1)
 

@@ -1,19 +1,11 @@
-"""Exact one-to-one matching of rows (candidate pixels) to columns (truth pixels), kept under change.
+"""The exact one-to-one matching kept optimal while rows come and go.
 
-The problem: minimise Σ cost(row, column) over the matched pairs + Σ dummy[row] over the rows that stay
-alone − Σ idle[column] over the columns that stay alone. Rows and columns that are near each other are
-linked; all costs are integers.
+See `edgecritic.kernels.state` for the problem and its prices. Here a column that is alone may be *owed* in
+the middle of an update: its row was removed, so v < idle, and `settle` has not looked at it yet.
 
-Prices u (rows) and v (columns) prove optimality. Whenever no kernel is running:
-
-* cost − u − v ≥ 0 on every link of a present row, and = 0 on every matched link;
-* u ≤ dummy, with equality for a row that stays alone;
-* v ≤ idle, with equality for a column that stays alone, unless it is *owed*: its row was removed and
-  `settle` has not looked at it yet.
-
-`add` and `settle` are Dijkstra searches on the reduced costs cost − u − v from a new row and from an
-owed column. They stop at the cheapest way to end and move the prices of what they passed, which keeps
-the three conditions, so the matching is optimal after every step (Jonker & Volgenant 1987).
+`add` and `settle` are Dijkstra searches on the reduced costs cost − u − v from a new row and from an owed
+column. They stop at the cheapest way to end and move the prices of what they passed, which keeps the
+conditions, so the matching is optimal after every step (Jonker & Volgenant 1987).
 """
 
 from __future__ import annotations
@@ -21,46 +13,42 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.links import Links
+from edgecritic.kernels.state import ABSENT, ALONE, FAR, Ints, Places, State
 
-__all__ = ["ABSENT", "ALONE", "State", "Tally", "solve", "update", "sweep"]
-
-Ints = NDArray[np.int64]
-Places = NDArray[np.int32]
-
-ALONE = -1
-"""Partner of a present row or column that is matched to nothing."""
-
-ABSENT = -2
-"""Partner of a row that is not in the problem at the moment."""
-
-_FAR = np.int64(2**62)
-_MOST_BIDS = 8
+__all__ = ["Search", "Tally", "new_search", "new_tally", "update", "sweep"]
 
 
-class State(NamedTuple):
-    """Matching, prices and the scratch memory of the searches.
+class Search(NamedTuple):
+    """Scratch memory of the searches.
 
-    Costs of links are stored unscaled; `scale` is the factor that turns them into the units of prices.
-    In a search the distance of a node is reach − price; `reach` is far for every node between calls.
+    In a search the distance of a node is reach − price; between searches `reach` is far for every node.
+    Nodes at the distance that the search has come to wait in the stack `near`, farther ones in the heap:
+    most are reached over links of reduced cost 0.
     """
 
-    column_of: Places
-    row_of: Places
-    u: Ints
-    v: Ints
-    dummy: Ints
-    idle: Ints
-    scale: Ints
     reach: Ints
     via: Places
     seen: Places
     done: Places
+    near: Places
     heap_key: Ints
     heap_node: Places
+
+
+def new_search(nodes: int) -> Search:
+    """Make the memory for a problem with at most `nodes` rows and as many columns."""
+    return Search(
+        reach=np.full(nodes, FAR, dtype=np.int64),
+        via=np.empty(nodes, dtype=np.int32),
+        seen=np.empty(nodes, dtype=np.int32),
+        done=np.empty(nodes, dtype=np.int32),
+        near=np.empty(nodes, dtype=np.int32),
+        heap_key=np.empty(2 * nodes + 64, dtype=np.int64),
+        heap_node=np.empty(2 * nodes + 64, dtype=np.int32),
+    )
 
 
 @kernel
@@ -112,7 +100,7 @@ def _tidy(keys: Ints, nodes: Places, size: int, reach: Ints, price: Ints) -> int
 
 
 @kernel
-def add(links: Links, state: State, new: int) -> int:
+def add(links: Links, state: State, search: Search, new: int) -> int:
     """Bring the row `new` into the problem and make the matching optimal again.
 
     Return the row that stays alone because of it (it may be `new` itself), or `ALONE` if there is none.
@@ -123,16 +111,16 @@ def add(links: Links, state: State, new: int) -> int:
     start, other, cost = links.start, links.other, links.cost
     row_of, column_of = state.row_of, state.column_of
     u, v, dummy = state.u, state.v, state.dummy
-    reach, via, seen, done = state.reach, state.via, state.seen, state.done
-    keys, nodes = state.heap_key, state.heap_node
+    reach, via, seen, done, near = search.reach, search.via, search.seen, search.done, search.near
+    keys, nodes = search.heap_key, search.heap_node
     scale = state.scale[0]
 
     best = dummy[new]
     end_column = ALONE
     end_row = new
     row = new
-    passed = np.int64(0)  # distance of `row`, less its price
-    heap = seen_count = done_count = 0
+    now = passed = np.int64(0)  # distance of `row`, and that less its price
+    heap = waiting = seen_count = done_count = 0
     while True:
         for link in range(start[row], start[row + 1]):
             least = passed + cost[link] * scale
@@ -149,20 +137,29 @@ def add(links: Links, state: State, new: int) -> int:
                 end_column = column
                 end_row = row
                 continue
-            if reach[column] == _FAR:
+            if reach[column] == FAR:
                 seen[seen_count] = column
                 seen_count += 1
             reach[column] = least
             via[column] = row
+            if far == now:
+                near[waiting] = column
+                waiting += 1
+                continue
             if heap == keys.size:
                 heap = _tidy(keys, nodes, heap, reach, v)
             _push(keys, nodes, heap, far, column)
             heap += 1
-        found = False
+        if now >= best:
+            break
+        found = waiting > 0
+        if found:
+            waiting -= 1
+            column = near[waiting]
         while heap > 0 and keys[0] < best and not found:
-            far = keys[0]
+            now = keys[0]
             column = nodes[0]
-            found = far == reach[column] - v[column]
+            found = now == reach[column] - v[column]
             _drop_first(keys, nodes, heap)
             heap -= 1
         if not found:
@@ -170,7 +167,7 @@ def add(links: Links, state: State, new: int) -> int:
         done[done_count] = column
         done_count += 1
         row = row_of[column]
-        passed = far - u[row]
+        passed = now - u[row]
         if passed + dummy[row] < best:
             best = passed + dummy[row]
             end_column = ALONE
@@ -183,7 +180,7 @@ def add(links: Links, state: State, new: int) -> int:
         v[column] -= rise
         u[row_of[column]] += rise
     for at in range(seen_count):
-        reach[seen[at]] = _FAR
+        reach[seen[at]] = FAR
     row = end_row
     column = end_column
     while True:
@@ -199,7 +196,7 @@ def add(links: Links, state: State, new: int) -> int:
 
 
 @kernel
-def settle(links: Links, state: State, owed: int) -> int:
+def settle(links: Links, state: State, search: Search, owed: int) -> int:
     """Offer the column `owed`, which lost its row, to the rows around it; the mirror image of `add`.
 
     Return the row that is no longer alone, or `ALONE` if there is none.
@@ -210,16 +207,17 @@ def settle(links: Links, state: State, owed: int) -> int:
     start, other, cost = links.start, links.other, links.cost
     row_of, column_of = state.row_of, state.column_of
     u, v, idle = state.u, state.v, state.idle
-    reach, via, seen, done = state.reach, state.via, state.seen, state.done
-    keys, nodes = state.heap_key, state.heap_node
+    reach, via, seen, done, near = search.reach, search.via, search.seen, search.done, search.near
+    keys, nodes = search.heap_key, search.heap_node
     scale = state.scale[0]
 
     best = idle[owed] - v[owed]
     end_row = ALONE
     end_column = owed
     column = owed
-    passed = -v[owed]  # distance of `column`, less its price
-    heap = seen_count = done_count = 0
+    now = np.int64(0)
+    passed = -v[owed]  # distance of `column`, which is `now`, less its price
+    heap = waiting = seen_count = done_count = 0
     while True:
         for link in range(start[column], start[column + 1]):
             row = other[link]
@@ -234,20 +232,29 @@ def settle(links: Links, state: State, owed: int) -> int:
                 end_row = row
                 end_column = column
                 continue
-            if reach[row] == _FAR:
+            if reach[row] == FAR:
                 seen[seen_count] = row
                 seen_count += 1
             reach[row] = least
             via[row] = column
+            if far == now:
+                near[waiting] = row
+                waiting += 1
+                continue
             if heap == keys.size:
                 heap = _tidy(keys, nodes, heap, reach, u)
             _push(keys, nodes, heap, far, row)
             heap += 1
-        found = False
+        if now >= best:
+            break
+        found = waiting > 0
+        if found:
+            waiting -= 1
+            row = near[waiting]
         while heap > 0 and keys[0] < best and not found:
-            far = keys[0]
+            now = keys[0]
             row = nodes[0]
-            found = far == reach[row] - u[row]
+            found = now == reach[row] - u[row]
             _drop_first(keys, nodes, heap)
             heap -= 1
         if not found:
@@ -255,7 +262,7 @@ def settle(links: Links, state: State, owed: int) -> int:
         done[done_count] = row
         done_count += 1
         column = column_of[row]
-        passed = far - v[column]
+        passed = now - v[column]
         if passed + idle[column] < best:
             best = passed + idle[column]
             end_row = ALONE
@@ -268,7 +275,7 @@ def settle(links: Links, state: State, owed: int) -> int:
         u[row] -= fall
         v[column_of[row]] += fall
     for at in range(seen_count):
-        reach[seen[at]] = _FAR
+        reach[seen[at]] = FAR
     row = end_row
     column = end_column
     while True:
@@ -283,96 +290,6 @@ def settle(links: Links, state: State, owed: int) -> int:
     return end_row
 
 
-@kernel
-def _bid(links: Links, state: State, new: int) -> int:
-    """Let a row, and those it drives out, bid for columns a few times.
-
-    A bidder takes its cheapest column and raises that column's price until its second choice is as
-    good. Return the row that is left without a column, or `ALONE` if there is none.
-    """
-    start, other, cost = links.start, links.other, links.cost
-    row_of, column_of = state.row_of, state.column_of
-    u, v, dummy = state.u, state.v, state.dummy
-    scale = state.scale[0]
-    row = new
-    for _ in range(_MOST_BIDS):
-        first = dummy[row]
-        second = _FAR
-        column = ALONE
-        for link in range(start[row], start[row + 1]):
-            least = cost[link] * scale
-            if least >= second:
-                break
-            value = least - v[other[link]]
-            if value < first:
-                second = first
-                first = value
-                column = other[link]
-            elif value < second:
-                second = value
-        column_of[row] = column
-        if column == ALONE:
-            u[row] = first
-            return ALONE
-        v[column] -= second - first
-        u[row] = second
-        loser = row_of[column]
-        row_of[column] = row
-        if loser == ALONE:
-            return ALONE
-        column_of[loser] = ABSENT
-        row = loser
-    return row
-
-
-@kernel
-def _nearest_first(links: Links) -> Places:
-    """Return the rows that have links, those with the cheapest link first."""
-    start, cost = links.start, links.cost
-    count = start.size - 1
-    largest = 0
-    for row in range(count):
-        if start[row + 1] > start[row]:
-            largest = max(largest, cost[start[row]])
-    place = np.zeros(largest + 2, dtype=np.int64)
-    for row in range(count):
-        if start[row + 1] > start[row]:
-            place[cost[start[row]] + 1] += 1
-    for step in range(largest + 1):
-        place[step + 1] += place[step]
-    order = np.empty(place[largest + 1], dtype=np.int32)
-    for row in range(count):
-        if start[row + 1] > start[row]:
-            near = cost[start[row]]
-            order[place[near]] = row
-            place[near] += 1
-    return order
-
-
-@kernel
-def solve(links: Links, state: State) -> None:
-    """Bring all rows into an empty problem.
-
-    Most rows find their column by bidding, in an order that makes rivals rare; the others are added by
-    searches, in the order of their numbers because neighbours share memory.
-    """
-    u, dummy, column_of = state.u, state.dummy, state.column_of
-    for row in range(column_of.size):
-        column_of[row] = ALONE
-        u[row] = dummy[row]
-    order = _nearest_first(links)
-    for row in order:
-        column_of[row] = ABSENT
-    waiting = np.zeros(column_of.size, dtype=np.bool_)
-    for row in order:
-        loser = _bid(links, state, row)
-        if loser != ALONE:
-            waiting[loser] = True
-    for row in range(waiting.size):
-        if waiting[row]:
-            add(links, state, row)
-
-
 class Tally(NamedTuple):
     """Counts that are kept while rows come and go.
 
@@ -385,18 +302,33 @@ class Tally(NamedTuple):
     counts: Ints
 
 
+def new_tally(pixel_of: Places, pixels: int) -> Tally:
+    """Make the tally of a problem in which nothing is matched."""
+    return Tally(
+        pixel_of=pixel_of,
+        hits=np.zeros(pixels, dtype=np.int32),
+        counts=np.zeros(2, dtype=np.int64),
+    )
+
+
 @kernel
 def _count(tally: Tally, row: int, change: int) -> None:
     pixel = tally.pixel_of[row]
     before = tally.hits[pixel]
     tally.hits[pixel] = before + change
     tally.counts[0] += change
-    tally.counts[1] += (before + change > 0) - (before > 0)
+    tally.counts[1] += int(before + change > 0) - int(before > 0)
 
 
 @kernel
 def update(
-    row_links: Links, column_links: Links, state: State, tally: Tally, removed: Places, added: Places
+    row_links: Links,
+    column_links: Links,
+    state: State,
+    search: Search,
+    tally: Tally,
+    removed: Places,
+    added: Places,
 ) -> None:
     """Take rows out and bring rows in; the matching is optimal again at the end.
 
@@ -416,7 +348,7 @@ def update(
                 owed[owed_count] = column
                 owed_count += 1
     for row in added:
-        loser = add(row_links, state, row)
+        loser = add(row_links, state, search, row)
         if loser != row:
             _count(tally, row, 1)
             if loser != ALONE:
@@ -424,7 +356,7 @@ def update(
     for at in range(owed_count):
         column = owed[at]
         if row_of[column] == ALONE and v[column] < idle[column]:
-            winner = settle(column_links, state, column)
+            winner = settle(column_links, state, search, column)
             if winner != ALONE:
                 _count(tally, winner, 1)
 
@@ -448,6 +380,7 @@ def sweep(
     row_links: Links,
     column_links: Links,
     state: State,
+    search: Search,
     tally: Tally,
     pixel_start: Ints,
     pixel_rows: Places,
@@ -465,6 +398,6 @@ def sweep(
     for step in range(gained_start.size - 1):
         new = _rows_of(gained[gained_start[step] : gained_start[step + 1]], pixel_start, pixel_rows)
         gone = _rows_of(lost[lost_start[step] : lost_start[step + 1]], pixel_start, pixel_rows)
-        update(row_links, column_links, state, tally, gone, new)
+        update(row_links, column_links, state, search, tally, gone, new)
         counts[step, 0] = tally.counts[0]
         counts[step, 1] = tally.counts[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
 
@@ -13,7 +14,14 @@ HALF_SECTOR = 0.41421356237309503
 
 
 @kernel
-def keep_crests_of_plane(magnitude, down, right, slack, strict, snap):  # type: ignore[no-untyped-def]
+def keep_crests_of_plane(
+    magnitude: NDArray[np.float64],
+    down: NDArray[np.float64],
+    right: NDArray[np.float64],
+    slack: float,
+    strict: bool,
+    snap: bool,
+) -> NDArray[np.bool_]:
     """Mark pixels whose magnitude is a maximum along their direction; all arrays are C-contiguous float64."""
     rows, columns = magnitude.shape
     keep = np.zeros((rows, columns), dtype=np.bool_)
@@ -45,7 +53,15 @@ def keep_crests_of_plane(magnitude, down, right, slack, strict, snap):  # type: 
 
 
 @kernel
-def keep_crests_along(magnitude, planes, rows, columns, slack, strict, snap):  # type: ignore[no-untyped-def]
+def keep_crests_along(
+    magnitude: NDArray[np.float64],
+    planes: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    slack: float,
+    strict: bool,
+    snap: bool,
+) -> NDArray[np.bool_]:
     """Mark voxels whose magnitude is a maximum along their direction.
 
     `magnitude` and the direction's components `planes`, `rows`, `columns` are C-contiguous float64 arrays
@@ -90,7 +106,7 @@ def keep_crests_along(magnitude, planes, rows, columns, slack, strict, snap):  #
 
 
 @kernel
-def grow(state, seeds, offsets):  # type: ignore[no-untyped-def]
+def grow(state: NDArray[np.uint8], seeds: NDArray[np.int64], offsets: NDArray[np.int64]) -> None:
     """Spread 2 from the seeds through all connected cells of value 1, in place.
 
     `state` is a flat uint8 array with a margin of zeros, `offsets` are the steps to the neighbours.

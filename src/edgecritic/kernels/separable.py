@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
 
@@ -10,7 +11,13 @@ __all__ = ["gradient_of_plane"]
 
 
 @kernel
-def gradient_of_plane(plane, down_slope, down_smooth, right_slope, right_smooth):  # type: ignore[no-untyped-def]
+def gradient_of_plane(
+    plane: NDArray[np.float64],
+    down_slope: NDArray[np.float64],
+    down_smooth: NDArray[np.float64],
+    right_slope: NDArray[np.float64],
+    right_smooth: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the slopes along rows and columns of an image whose margin is as wide as the weights reach.
 
     All arrays are C-contiguous float64; both weights of an axis have the same odd length. Correlation: the

@@ -91,7 +91,7 @@ def _peel(times: Int32s, codes: Bytes, pixels: Int64s, removed: Int64s, steps: I
             removed[later] = p
     start, middle = 0, 0
     turn = 0
-    while end > start or turn == 1:
+    while turn < 2 or end > start:
         for k in range(middle, end):
             for i in range(8):
                 codes[removed[k] + steps[i]] &= np.uint8(255 ^ (1 << ((i + 4) & 7)))

@@ -58,12 +58,13 @@ def csa(pair: Pair, *, window: int | None = None, remove_hits: bool = False) -> 
     >>> match([[0, 1, 0, 1, 0]], [[1, 0, 1, 0, 0]], strategy="csa", tolerance=1).tp  # doctest: +SKIP
     2
     """
-    solver = _solver()
+    solver = cost_scaling_solver()
     graph = build_graph(pair, window=window, remove_hits=remove_hits)
-    return assemble(pair, graph, *_assign(graph, solver))
+    return assemble(pair, graph, *assign_by_cost_scaling(graph, solver))
 
 
-def _solver() -> Any:
+def cost_scaling_solver() -> Any:
+    """Return a new solver of OR-Tools."""
     try:
         from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
     except ImportError as error:
@@ -71,7 +72,8 @@ def _solver() -> Any:
     return SimpleLinearSumAssignment()
 
 
-def _assign(graph: Graph, solver: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def assign_by_cost_scaling(graph: Graph, solver: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the matched rows and columns of a graph."""
     n, m = graph.candidates.size, graph.truths.size
     if n == 0:
         return graph.rows, graph.columns

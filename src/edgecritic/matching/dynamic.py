@@ -14,7 +14,7 @@ from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import link_maps
 from edgecritic.matching.base import Pair
-from edgecritic.matching.exact import MOST_LINKS, empty_state, too_many_links
+from edgecritic.matching.exact import MOST_LINKS, empty_state, salt, too_many_links
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
 
@@ -90,12 +90,9 @@ class ExactState:
         if self._columns.size and self._pixels.size and self._web.rows.other.size > MOST_LINKS:
             raise too_many_links()
         rows = self._pixels[self._web.pixel_of]
-        self._state = empty_state(masks[0].size, rows, self._columns, self.outlier_cost)
-        self._tally = assign.Tally(
-            pixel_of=self._web.pixel_of,
-            hits=np.zeros(self._pixels.size, dtype=np.int32),
-            counts=np.zeros(2, dtype=np.int64),
-        )
+        self._state = empty_state(masks[0].size, rows, self._columns, self.outlier_cost, self._row_salts())
+        self._search = assign.new_search(max(rows.size, self._columns.size))
+        self._tally = assign.new_tally(self._web.pixel_of, self._pixels.size)
         self._present = np.zeros(self._pixels.size, dtype=np.bool_)
 
     def update(self, *, added: Any = (), removed: Any = ()) -> None:
@@ -175,6 +172,7 @@ class ExactState:
             web.rows,
             web.columns,
             self._state,
+            self._search,
             self._tally,
             web.pixel_start,
             web.pixel_rows,
@@ -188,6 +186,13 @@ class ExactState:
         change = np.bincount(new, minlength=size) - np.bincount(gone, minlength=size)
         self._present = self._present + change > 0
         return counts
+
+    def _row_salts(self) -> Indices:
+        starts, others, _ = self._web.rows
+        map_of = np.searchsorted(self._map_start, others[starts[:-1]], side="right") - 1
+        ends = zip(self._map_start[:-1], self._map_start[1:], strict=True)
+        salts = np.array([salt(self._columns[start:stop]) for start, stop in ends], dtype=np.int64)
+        return salts[map_of]
 
     def _find(self, raster: Any, name: str) -> NDArray[np.int32]:
         pixels = np.atleast_1d(np.asarray(raster, dtype=np.int64))

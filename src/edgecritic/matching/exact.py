@@ -9,12 +9,14 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid, Neighbourhood
-from edgecritic.kernels.links import Links, links_of_rows
+from edgecritic.kernels.links import Links, links_of_rows, turned
+from edgecritic.kernels.solve import solve
+from edgecritic.kernels.state import State, new_state
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
 
-__all__ = ["exact", "empty_state", "too_many_links", "MOST_LINKS"]
+__all__ = ["exact", "salt", "empty_state", "too_many_links", "MOST_LINKS"]
 
 MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""
@@ -23,6 +25,9 @@ _BLOCK_SIDE = 16
 _PRICE_BITS = 60
 _LEAST_HASH_BITS = 12
 _MOST_HASH_BITS = 32
+_ROW_FACTOR = 0xD1B54A32D192ED03
+_COLUMN_FACTOR = 0x9E3779B97F4A7C15
+_SALT_FACTOR = 0xBF58476D1CE4E5B9
 
 
 @strategy(
@@ -51,10 +56,20 @@ def exact(pair: Pair, *, window: int | None = None) -> Matching:
     flat_rows, flat_columns = _in_blocks(grid, pair.candidate), _in_blocks(grid, pair.truth)
     links = _link_rows(grid, flat_rows, flat_columns, around)
     rows, columns = grid.raster(flat_rows), grid.raster(flat_columns)
-    state = empty_state(pair.candidate.size, rows, columns, outlier_cost(limit, pair.spacing))
-    assign.solve(links, state)
+    alone_cost = outlier_cost(limit, pair.spacing)
+    state = empty_state(pair.candidate.size, rows, columns, alone_cost, salt(columns))
+    _solve(links, turned(links, columns.size), state)
     matched = np.flatnonzero(state.column_of >= 0)
     return Matching.from_pairs(pair, rows[matched], columns[state.column_of[matched]])
+
+
+def _solve(row_links: Links, column_links: Links, state: State) -> None:
+    waiting = solve(row_links, column_links, state)
+    if waiting.size:
+        rows = np.arange(state.column_of.size, dtype=np.int32)
+        tally = assign.new_tally(rows, rows.size)
+        search = assign.new_search(max(state.column_of.size, state.row_of.size))
+        assign.update(row_links, column_links, state, search, tally, waiting[:0], waiting)
 
 
 def _in_blocks(grid: Grid, mask: BoolArray) -> NDArray[np.int64]:
@@ -94,12 +109,27 @@ def too_many_links() -> InputError:
     )
 
 
+def salt(columns: NDArray[np.int64]) -> int:
+    """Return a number that depends on the pixels of a truth only.
+
+    It enters the hashes of the candidate pixels. Without it the same candidates would win the ties
+    against every annotator, and fewer would be matched by any of them than by fair draws.
+    """
+    mixed = (columns.astype(np.uint64) + np.uint64(1)) * np.uint64(_SALT_FACTOR)
+    return int(np.bitwise_xor.reduce(mixed ^ (mixed >> np.uint64(29)), initial=np.uint64(0)) >> np.uint64(2))
+
+
 def empty_state(
-    size: int, rows: NDArray[np.int64], columns: NDArray[np.int64], alone_cost: int
-) -> assign.State:
+    size: int,
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    alone_cost: int,
+    salts: int | NDArray[np.int64],
+) -> State:
     """Make a state in which no row is present yet.
 
-    `size` is the number of pixels of the maps, `rows` and `columns` are raster indices. Prices have the
+    `size` is the number of pixels of the maps, `rows` and `columns` are raster indices, `salts` the salt
+    of the truth (one for every row if there are several truths). Prices have the
     position hashes in their low bits: few enough that all hashes of a matching together stay below one
     unit of cost. How many follows from `size` and `alone_cost` alone, so that every solver of the same
     problem breaks ties in the same way.
@@ -112,22 +142,10 @@ def empty_state(
             "give a smaller tolerance"
         )
     scale = 1 << (hash_bits + sum_bits)
-    idle = -_scatter(columns, hash_bits, 0x9E3779B97F4A7C15)
-    nodes = max(rows.size, columns.size)
-    return assign.State(
-        column_of=np.full(rows.size, assign.ABSENT, dtype=np.int32),
-        row_of=np.full(columns.size, assign.ALONE, dtype=np.int32),
-        u=np.zeros(rows.size, dtype=np.int64),
-        v=idle.copy(),
-        dummy=alone_cost * scale - _scatter(rows, hash_bits, 0xD1B54A32D192ED03),
-        idle=idle,
-        scale=np.array([scale], dtype=np.int64),
-        reach=np.full(nodes, 2**62, dtype=np.int64),
-        via=np.empty(nodes, dtype=np.int32),
-        seen=np.empty(nodes, dtype=np.int32),
-        done=np.empty(nodes, dtype=np.int32),
-        heap_key=np.empty(2 * nodes + 64, dtype=np.int64),
-        heap_node=np.empty(2 * nodes + 64, dtype=np.int32),
+    return new_state(
+        dummy=alone_cost * scale - _scatter(rows + salts, hash_bits, _ROW_FACTOR),
+        idle=-_scatter(columns, hash_bits, _COLUMN_FACTOR),
+        scale=scale,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -47,7 +48,7 @@ def window_around(pair: Pair, window: Any) -> Neighbourhood:
     """
     side = as_window(window)
     _check_size(side**pair.ndim, f"a window of {side} pixels in {pair.ndim}-D")
-    return box(side, pair.spacing)
+    return _box(side, pair.spacing)
 
 
 def zone_ends(hood: Neighbourhood) -> NDArray[np.int64]:
@@ -70,7 +71,24 @@ def reach_of(pair: Pair, window: Any = None) -> tuple[Neighbourhood, float]:
         hood = window_around(pair, window)
         return hood, float(hood.distances[-1])
     _check_size(ball_size(pair.tolerance, pair.spacing), f"a tolerance of {pair.tolerance:g}")
-    return ball(pair.tolerance, pair.spacing), pair.tolerance
+    return _ball(pair.tolerance, pair.spacing), pair.tolerance
+
+
+@functools.lru_cache(maxsize=16)
+def _ball(radius: float, spacing: tuple[float, ...]) -> Neighbourhood:
+    return _frozen(ball(radius, spacing))
+
+
+@functools.lru_cache(maxsize=16)
+def _box(side: int, spacing: tuple[float, ...]) -> Neighbourhood:
+    return _frozen(box(side, spacing))
+
+
+def _frozen(hood: Neighbourhood) -> Neighbourhood:
+    """Make the tables safe to share."""
+    for array in (hood.offsets, hood.distances, hood.costs):
+        array.flags.writeable = False
+    return hood
 
 
 def _check_size(offsets: float, what: str) -> None:

@@ -49,26 +49,9 @@ def equilibrium(single: Single, /, *, window: int = 7, border: str = "zero") -> 
     >>> equilibrium(line, border="valid")
     1.0
     """
-    from edgecritic.kernels.grid import Grid
-    from edgecritic.kernels.patterns import best_patterns
-
     check_choice("window", window, WINDOWS)
     check_choice("border", border, ("zero", "valid"))
-    plane = single.plane("equilibrium")
-    half = window // 2
-    chosen = plane
-    if border == "valid":
-        chosen = np.zeros_like(plane)
-        inner = tuple(slice(half, max(n - half, half)) for n in plane.shape)
-        chosen[inner] = plane[inner]
-    grid = Grid.around(plane.shape, (half, half))
-    pixels = grid.locate(chosen)
-    if pixels.size == 0:
-        return 0.0
-    steps = np.array(list(itertools.product(range(-half, half + 1), repeat=2)), dtype=np.int64)
-    padded = np.pad(plane, half).ravel()
-    total = best_patterns(padded, pixels, grid.flat_offsets(steps), _cover(window), window)
-    return float(total) / pixels.size
+    return single.cached(f"equilibrium {window} {border}", lambda own: _likeness(own, window, border))
 
 
 @measure(
@@ -99,18 +82,7 @@ def entropy(single: Single, /) -> float:
     >>> entropy(point)
     0.25
     """
-    mask = single.squeezed
-    shares = np.zeros([n + 1 for n in mask.shape])
-    shares[(slice(1, None),) * mask.ndim] = mask
-    for axis in range(mask.ndim):
-        np.cumsum(shares, axis=axis, out=shares)
-    shares /= single.count
-    low, high = np.ones(()), np.ones(())
-    for n in mask.shape:
-        steps = np.concatenate([[0.0], (np.arange(n) + 0.5) / n, [1.0]])
-        low, high = np.multiply.outer(low, steps[:-1]), np.multiply.outer(high, steps[1:])
-    # F runs from `low` to `high` in a cell where F_b is constant: only the extremes matter.
-    return float(1 - max((shares - low).max(), (high - shares).max()))
+    return single.cached("entropy", _evenness)
 
 
 @measure(
@@ -137,8 +109,44 @@ def complexity(single: Single, /, *, window: int = 7, border: str = "zero") -> f
     0.0944911
     """
     line_like: float = equilibrium(single, window=window, border=border)
-    spread: float = single.cached("entropy", entropy)
+    spread: float = entropy(single)
     return line_like * spread
+
+
+def _likeness(single: Single, window: int, border: str) -> float:
+    from edgecritic.kernels.grid import Grid
+    from edgecritic.kernels.patterns import best_patterns
+
+    plane = single.plane("equilibrium")
+    half = window // 2
+    chosen = plane
+    if border == "valid":
+        chosen = np.zeros_like(plane)
+        inner = tuple(slice(half, max(n - half, half)) for n in plane.shape)
+        chosen[inner] = plane[inner]
+    grid = Grid.around(plane.shape, (half, half))
+    pixels = grid.locate(chosen)
+    if pixels.size == 0:
+        return 0.0
+    steps = np.array(list(itertools.product(range(-half, half + 1), repeat=2)), dtype=np.int64)
+    padded = np.pad(plane, half).ravel()
+    total = best_patterns(padded, pixels, grid.flat_offsets(steps), _cover(window), window)
+    return float(total) / pixels.size
+
+
+def _evenness(single: Single) -> float:
+    mask = single.squeezed
+    shares = np.zeros([n + 1 for n in mask.shape])
+    shares[(slice(1, None),) * mask.ndim] = mask
+    for axis in range(mask.ndim):
+        np.cumsum(shares, axis=axis, out=shares)
+    shares /= single.count
+    low, high = np.ones(()), np.ones(())
+    for n in mask.shape:
+        steps = np.concatenate([[0.0], (np.arange(n) + 0.5) / n, [1.0]])
+        low, high = np.multiply.outer(low, steps[:-1]), np.multiply.outer(high, steps[1:])
+    # F runs from `low` to `high` in a cell where F_b is constant: only the extremes matter.
+    return float(1 - max((shares - low).max(), (high - shares).max()))
 
 
 @lru_cache(maxsize=len(WINDOWS))

@@ -170,8 +170,8 @@ class Protocol:
         for this, other in (("tolerance", "relative_tolerance"), ("relative_tolerance", "tolerance")):
             if changes.get(this) is not None:
                 changes.setdefault(other, None)
-        for name in ("source", "notes"):
-            changes.setdefault(name, "")
+        changes.setdefault("source", "")
+        changes.setdefault("notes", "")
         changes.setdefault("title", f"{self.title}, changed")
         return replace(self, id=name, **changes)
 

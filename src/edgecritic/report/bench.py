@@ -17,8 +17,7 @@ from edgecritic.protocols.sweep import candidate_at
 from edgecritic.report.classic import read_curve, write_all
 from edgecritic.report.pictures import RANKS, Picture, matching_picture
 from edgecritic.report.write import write_report
-from edgecritic.run.bench import BenchRun
-from edgecritic.run.store import safe_name
+from edgecritic.run.bench import BenchRun, detector_folder
 
 __all__ = ["write_run", "illustrate", "read_curves"]
 
@@ -26,15 +25,18 @@ __all__ = ["write_run", "illustrate", "read_curves"]
 def write_run(folder: str | Path, run: BenchRun) -> tuple[Path, ...]:
     """Write everything beside ``results.json``; return the files.
 
-    Each detector has a folder ``classic/NAME`` with ``eval_bdry.txt``, ``eval_bdry_thr.txt``,
-    ``eval_bdry_img.txt`` and the counts of every image.
+    Each detector has a folder of its name with ``eval_bdry.txt``, ``eval_bdry_thr.txt``,
+    ``eval_bdry_img.txt`` and the counts of every image; the first three of a single detector are beside
+    ``results.json`` as well, where the plotting programs look for them.
     """
     home = Path(folder)
     written: list[Path] = []
     for name, result in run.details.items():
-        place = home / "classic" / safe_name(name)
+        place = home / detector_folder(name)
         place.mkdir(parents=True, exist_ok=True)
         written += write_all(place, result.summary, count_table(result.counts))
+        if len(run.details) == 1:
+            written += write_all(home, result.summary)
     return (*written, *write_report(home, run.results, list(illustrate(run))))
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgecritic.errors import MissingExtraError
-from edgecritic.report.files import replace_file
 from edgecritic.report.view import Series, all_series, short, shorten
+from edgecritic.run.files import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ ISO_TEXT = "#5d7a60"
 MOST_INSIDE = 8
 """With more entries the legend stands beside the axes."""
 
-RCPARAMS = {
+RCPARAMS: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9.0,
     "pdf.fonttype": 42,
@@ -100,12 +100,12 @@ def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tupl
 def _settings() -> Iterator[None]:
     """Use matplotlib's own defaults and ours, whatever the user's are, and put his back afterwards."""
     try:
-        import matplotlib
+        import matplotlib as mpl
     except ImportError as error:
         raise MissingExtraError.of("drawing figures", "report") from error
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(RCPARAMS)
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(RCPARAMS)
         yield
 
 
@@ -115,8 +115,9 @@ def _figure(results: Mapping[str, Any]) -> Figure:
     series = all_series(results)
     human = results.get("human")
     inside = len(series) + bool(human) <= MOST_INSIDE
-    figure = Figure(figsize=(5.2 if inside else 8.2, 5.0), layout="constrained")
-    axes = figure.add_subplot(anchor="W")
+    width, side = (5.2 if inside else 8.2), 4.45
+    figure = Figure(figsize=(width, 5.0))
+    axes = figure.add_axes((0.53 / width, 0.09, side / width, side / 5.0))
     _draw_frame(axes)
     handles = [_draw_curve(axes, one, rank, len(series)) for rank, one in enumerate(series)]
     labels = [f"[F={short(one.f, 2)}] {shorten(one.name)}" for one in series]
@@ -128,7 +129,8 @@ def _figure(results: Mapping[str, Any]) -> Figure:
         place: dict[str, Any] = (
             {"loc": "lower left"} if inside else {"loc": "upper left", "bbox_to_anchor": (1.07, 1.0)}
         )
-        legend = axes.legend(handles, labels, fontsize=8, handlelength=2.6, framealpha=0.92, **place)
+        size = 8 * min(1, 28 / len(labels))
+        legend = axes.legend(handles, labels, fontsize=size, handlelength=2.6, framealpha=0.92, **place)
         legend.set_zorder(1000)
         legend.get_frame().set_linewidth(0)
     return figure

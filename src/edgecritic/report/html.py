@@ -11,7 +11,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from edgecritic.report import sections
+from edgecritic.report import details, scores
 from edgecritic.report.pictures import Picture
 from edgecritic.report.schema import check_results
 from edgecritic.report.view import Series, all_series, clean, ranked
@@ -49,17 +49,17 @@ def html_report(results: Mapping[str, Any], pictures: Sequence[Picture] = ()) ->
     check_results(results)
     script = _asset("report.js")
     parts = {
-        "leaderboard": sections.leaderboard(results),
-        "curves": sections.curves(results),
-        "crispness": sections.crispness(results),
-        "rules": sections.rules(results),
-        "tolerance": sections.tolerance(results),
-        "pairs": sections.pairs(results),
-        "images": sections.images(results),
-        "pictures": sections.picture_groups(results, pictures),
-        "problems": sections.problems(results),
-        "protocol": sections.protocol(results),
-        "data": sections.data_files(results),
+        "leaderboard": scores.leaderboard(results),
+        "curves": scores.curves(results),
+        "crispness": scores.crispness(results),
+        "rules": scores.rules(results),
+        "tolerance": scores.tolerance(results),
+        "pairs": scores.pairs(results),
+        "images": details.images(results),
+        "pictures": details.picture_groups(results, pictures),
+        "problems": details.problems(results),
+        "protocol": details.protocol(results),
+        "data": details.data_files(results),
     }
     return Template(_asset("report.html")).substitute(
         title=escape(_title(results)),
@@ -67,8 +67,8 @@ def html_report(results: Mapping[str, Any], pictures: Sequence[Picture] = ()) ->
         style=_asset("report.css"),
         script=script,
         data=json_block(plot_data(results)),
-        masthead=sections.masthead(results),
-        contents=sections.contents(parts),
+        masthead=scores.masthead(results),
+        contents=details.contents(parts),
         body="\n".join(part for part in parts.values() if part),
         version=escape(clean(results["versions"].get("edgecritic") or "")),
     )
@@ -98,7 +98,7 @@ def plot_data(results: Mapping[str, Any]) -> dict[str, Any]:
             {
                 "name": clean(detector["name"]),
                 "style": styles[clean(detector["name"])],
-                "points": _rounded([sections.tolerance_point(row) for row in detector["tolerances"]]),
+                "points": _rounded([scores.tolerance_point(row) for row in detector["tolerances"]]),
             }
             for detector in ranked(results)
             if detector.get("tolerances")
@@ -106,7 +106,7 @@ def plot_data(results: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _series(one: Series) -> dict[str, Any]:
+def _series(one: Series) -> Any:
     return _rounded(
         {
             "name": one.name,

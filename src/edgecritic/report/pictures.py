@@ -25,8 +25,11 @@ MOST_STRENGTHS = 12
 
 MOST_GREYS = 16
 PAPER = 255.0
-INK = 0.45
+INK = 0.2
 """How dark the background image may make the paper: black becomes 255·(1 − INK)."""
+
+FAINTEST = 0.4
+"""Opacity of a miss that hardly anybody drew; below, single annotators would be invisible."""
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -83,8 +86,9 @@ def matching_picture(
     """Draw a candidate against several annotators as a small PNG with a palette.
 
     Candidate pixels that are matched to any annotator are hits (green), the others false alarms (orange).
-    Truth pixels that stayed unmatched are misses (blue); their opacity is the share of all annotators who
-    drew the pixel and were not matched there. Candidate pixels lie above misses.
+    Truth pixels that stayed unmatched are misses (blue); their opacity grows linearly with the share s of
+    all annotators who drew the pixel and were not matched there, 0.4 + 0.6·s. Candidate pixels lie above
+    misses.
 
     Parameters
     ----------
@@ -153,7 +157,7 @@ def _strengths(missed: NDArray[np.int64], annotators: int) -> tuple[NDArray[np.i
     """Return for every pixel the step of its miss (0: none), and the opacity of every step."""
     steps = min(annotators, MOST_STRENGTHS)
     step = -(-missed * steps // annotators)
-    return step, [number / steps for number in range(steps + 1)]
+    return step, [0.0, *(FAINTEST + (1 - FAINTEST) * number / steps for number in range(1, steps + 1))]
 
 
 def _paper(background: Any, shape: tuple[int, ...], greys: int) -> NDArray[np.int64]:

@@ -33,9 +33,9 @@ def check_results(results: Any) -> None:
 
     Examples
     --------
-    >>> check_results({"schema": 7})
+    >>> check_results({"schema": 1, "protocol": {"id": 5}})
     Traceback (most recent call last):
-    edgecritic.errors.DataError: results: this version reads schema 1, got 7; write the results again with ...
+    edgecritic.errors.DataError: protocol.id: expected text, got 5
     """
     if not isinstance(results, Mapping):
         raise DataError(f"results: expected an object, got {_kind(results)}")

@@ -6,7 +6,7 @@ import csv
 import io
 import textwrap
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from edgecritic.report.view import (
@@ -27,11 +27,35 @@ WIDTH = 100
 HUMAN = "human (measured)"
 STARS_TEXT = "* p < .05, ** p < .01, *** p < .001: ODS differs from the leader's (paired bootstrap)"
 
-CSV_COLUMNS = (
-    "name images ods_f ods_low ods_high ods_precision ods_recall ods_threshold ods_p_against_leader "
-    "ois_f ois_low ois_high ois_precision ois_recall ap ap_low ap_high ap_rule r50 crispness "
-    "ceval_ods ceval_ois ceval_ap protocol tolerance_pixels_min tolerance_pixels_max nms"
-).split()
+CSV_COLUMNS = [
+    "name",
+    "images",
+    "ods_f",
+    "ods_low",
+    "ods_high",
+    "ods_precision",
+    "ods_recall",
+    "ods_threshold",
+    "ods_p_against_leader",
+    "ois_f",
+    "ois_low",
+    "ois_high",
+    "ois_precision",
+    "ois_recall",
+    "ap",
+    "ap_low",
+    "ap_high",
+    "ap_rule",
+    "r50",
+    "crispness",
+    "ceval_ods",
+    "ceval_ois",
+    "ceval_ap",
+    "protocol",
+    "tolerance_pixels_min",
+    "tolerance_pixels_max",
+    "nms",
+]
 
 _TEX = {
     "\\": r"\textbackslash{}",
@@ -182,7 +206,7 @@ def table_tex(results: Mapping[str, Any]) -> str:
     heads = ["Detector", "ODS", "OIS", "AP", "R50", *(["AC"] if crisp else [])]
     ps = p_values(results)
     table = [_scores(detector, crisp=crisp) for detector in order]
-    best = [max((row[n] for row in table if row[n] is not None), default=None) for n in range(len(heads) - 1)]
+    best = [_largest(row[place] for row in table) for place in range(len(heads) - 1)]
     lines = [f"% {line}" for line in protocol_lines(results)]
     lines.append(r"% \usepackage{booktabs}")
     lines += [rf"\begin{{tabular}}{{l{'c' * (len(heads) - 1)}}}", r"\toprule"]
@@ -207,6 +231,10 @@ def _scores(detector: Mapping[str, Any], *, crisp: bool) -> list[float | None]:
     if crisp:
         scores.append((detector.get("crispness") or {}).get("mean"))
     return scores
+
+
+def _largest(values: Iterable[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)
 
 
 def _tex_score(value: float | None, best: float | None) -> str:

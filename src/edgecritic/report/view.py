@@ -31,13 +31,13 @@ LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
 def clean(text: object) -> str:
-    """Return text on one line that every encoding, terminal and font call can take.
+    r"""Return text on one line that every encoding, terminal and font call can take.
 
     Control characters, direction overrides and bytes that were not text become ``�``.
 
     Examples
     --------
-    >>> clean("net\\x1b[31m")
+    >>> clean("net\x1b[31m")
     'net�[31m'
     """
     return "".join(sign if sign.isprintable() else "�" for sign in str(text)) or "(no name)"

@@ -10,11 +10,11 @@ from typing import Any
 
 from edgecritic.errors import DataError
 from edgecritic.report.figures import write_pr
-from edgecritic.report.files import write_text
 from edgecritic.report.html import html_report
 from edgecritic.report.pictures import Picture
 from edgecritic.report.schema import check_results
 from edgecritic.report.tables import table_csv, table_tex
+from edgecritic.run.files import write_text
 
 __all__ = ["load_results", "write_report"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.datasets.cases import Case, find_cases
+from edgecritic.datasets.cases import Case, Dataset, find_cases
 from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.crispness import summarise_crispness
@@ -20,14 +20,17 @@ from edgecritic.protocols.human import human_level
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep
 from edgecritic.run.executor import Progress, run_tasks
+from edgecritic.run.files import write_text
 from edgecritic.run.judge import EXTRAS, TOLERANCE_SHARES, Failure, Job, Judged, judge, variants
 from edgecritic.run.protocol_file import find_protocol
-from edgecritic.run.store import safe_name, write_atomically
+from edgecritic.run.store import safe_name
 
-__all__ = ["BenchRun", "run_bench", "SCHEMA"]
+__all__ = ["BenchRun", "run_bench", "detector_folder", "SCHEMA"]
 
 SCHEMA = 1
 """Version of the layout of ``results.json``."""
+
+_RECORDS = "records"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,14 +120,7 @@ def run_bench(
     for name, found in sets.items():
         if not found.cases:
             raise DataError(f"{detectors[name]}: no prediction has the name of a truth in {truth}")
-    work = [
-        Job(name, case, chosen, tuple(extras), _records(folder, name), fresh)
-        for name, found in sets.items()
-        for case in found
-    ]
-    if human:
-        people = {case.id: case for found in sets.values() for case in found}
-        work += [Job(None, case, chosen, (), _records(folder, None), fresh) for case in people.values()]
+    work = _jobs(sets, chosen, tuple(extras), folder, fresh, human)
     finished = list(run_tasks(judge, work, jobs=jobs, progress=progress))
     judged = _by_detector(item for item in finished if isinstance(item, Judged))
     failures = [item for item in finished if isinstance(item, Failure)]
@@ -144,7 +140,7 @@ def run_bench(
         "protocol": _protocol_record(chosen, judged),
         "versions": _versions(),
         "truth": Path(truth).name,
-        "human": _human(judged.get(None, {})),
+        "human": _human(judged),
         "detectors": [_entry(name, details[name], judged[name], chosen, tuple(extras)) for name in details],
         "comparisons": _comparisons(details, draws),
         "curves": list(curves),
@@ -158,19 +154,37 @@ def run_bench(
         protocol=chosen,
     )
     if folder is not None:
-        write_atomically(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        write_text(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     return run
 
 
-def _records(folder: Path | None, detector: str | None) -> Path | None:
-    if folder is None:
-        return None
-    return folder / "images" / ("human level" if detector is None else safe_name(detector))
+def _jobs(
+    sets: Mapping[str, Dataset],
+    protocol: Protocol,
+    extras: tuple[str, ...],
+    folder: Path | None,
+    fresh: bool,
+    human: bool,
+) -> list[Job]:
+    """List the work; annotators are judged together with the first detector that has the image."""
+    records = None if folder is None else folder / _RECORDS
+    jobs = []
+    people: set[str] = set()
+    for name, found in sets.items():
+        for case in found:
+            jobs.append(Job(name, case, protocol, extras, records, fresh, human and case.id not in people))
+            people.add(case.id)
+    return jobs
 
 
-def _by_detector(items: Iterable[Judged]) -> dict[str | None, dict[str, Judged]]:
-    found: dict[str | None, dict[str, Judged]] = {}
-    for item in sorted(items, key=lambda one: (one.detector or "", one.id)):
+def detector_folder(name: str) -> str:
+    """Return the name of the folder that holds a detector's files."""
+    return safe_name(name) if name != _RECORDS else safe_name(f"{name}/")
+
+
+def _by_detector(items: Iterable[Judged]) -> dict[str, dict[str, Judged]]:
+    found: dict[str, dict[str, Judged]] = {}
+    for item in sorted(items, key=lambda one: (one.detector, one.id)):
         found.setdefault(item.detector, {})[item.id] = item
     return found
 
@@ -204,6 +218,7 @@ def _entry(
     ois = {key: value for key, value in whole["ois"].items() if key != "threshold"}
     return {
         "name": name,
+        "folder": detector_folder(name),
         "images": len(judged),
         "ods": whole["ods"],
         "ois": ois,
@@ -316,18 +331,16 @@ def _only(result: BenchmarkResult, names: Sequence[str]) -> BenchmarkResult:
     )
 
 
-def _human(judged: Mapping[str, Judged]) -> dict[str, Any] | None:
-    level = human_level(np.array(item.numbers["human"]) for item in judged.values())
+def _human(judged: Mapping[str, Mapping[str, Judged]]) -> dict[str, Any] | None:
+    counts = [
+        np.array(item.human) for items in judged.values() for item in items.values() if item.human is not None
+    ]
+    level = human_level(counts)
     return None if level is None else level.as_dict()
 
 
-def _protocol_record(protocol: Protocol, judged: Mapping[str | None, Mapping[str, Judged]]) -> dict[str, Any]:
-    pixels = [
-        item.numbers["tolerance"]
-        for name, items in judged.items()
-        if name is not None
-        for item in items.values()
-    ]
+def _protocol_record(protocol: Protocol, judged: Mapping[str, Mapping[str, Judged]]) -> dict[str, Any]:
+    pixels = [item.numbers["tolerance"] for items in judged.values() for item in items.values()]
     return {
         **protocol.as_dict(),
         "digest": protocol.digest,
@@ -341,15 +354,12 @@ def _versions() -> dict[str, str]:
 
 
 def _failure_rows(failures: Iterable[Failure]) -> list[dict[str, str]]:
-    rows = [
-        {"detector": item.detector or "human level", "id": item.id, "message": item.message}
-        for item in failures
-    ]
+    rows = [{"detector": item.detector, "id": item.id, "message": item.message} for item in failures]
     return sorted(rows, key=lambda row: (row["detector"], row["id"]))
 
 
-def _notes(sets: Mapping[str, Any], judged: Mapping[str | None, Mapping[str, Judged]]) -> list[str]:
+def _notes(sets: Mapping[str, Dataset], judged: Mapping[str, Mapping[str, Judged]]) -> list[str]:
     notes = [f"{name}: {problem}" for name, found in sets.items() for problem in found.problems()]
     for name, items in judged.items():
-        notes += [f"{name}: {note}" for item in items.values() for note in item.notes]
+        notes += [f"{name}: {note}" for item in items.values() for note in item.numbers["notes"]]
     return notes

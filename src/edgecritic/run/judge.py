@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +16,23 @@ from edgecritic.datasets.cases import Case
 from edgecritic.datasets.doctor import check_case
 from edgecritic.datasets.files import holds_segmentations
 from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.inputs import BoolArray
 from edgecritic.protocols.crispness import average_crispness
 from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep, sweep, sweep_maps
-from edgecritic.run.store import Store, hash_files
+from edgecritic.run.store import Store, hash_files, safe_name
 
-__all__ = ["Job", "Judged", "Failure", "judge", "EXTRAS", "TOLERANCE_SHARES"]
+__all__ = ["Job", "Judged", "Failure", "judge", "variants", "EXTRAS", "TOLERANCE_SHARES"]
 
 EXTRAS = ("crispness", "ceval", "tolerances")
 """What can be measured beside the protocol's own numbers."""
 
 TOLERANCE_SHARES = (1.0, 0.5, 0.25)
 """The tolerance curve: these shares of the protocol's tolerance."""
+
+HUMAN = "_human"
+"""Where the annotators' counts are kept among the detectors."""
 
 RECORD_VERSION = 1
 """Raised when what a record holds or how it is computed changes."""
@@ -38,34 +44,47 @@ class Job:
 
     Attributes
     ----------
-    detector : str or None
-        ``None`` for the annotators themselves (human level).
+    folder : Path or None
+        Where the records of finished images are kept.
+    human : bool
+        Whether to judge the annotators against each other too.
     """
 
-    detector: str | None
+    detector: str
     case: Case
     protocol: Protocol
     extras: tuple[str, ...]
     folder: Path | None
     fresh: bool = False
+    human: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What is known of one image: counts by protocol id, and single numbers."""
+    """What is known of one image.
 
-    detector: str | None
+    Attributes
+    ----------
+    counts : dict
+        The counts under the protocol (``main``) and those of the extras.
+    numbers : dict
+        Single numbers, hashes of the files, and notes.
+    human : list of float or None
+        Counts of the annotators against each other.
+    """
+
+    detector: str
     id: str
     counts: dict[str, Any]
     numbers: dict[str, Any]
-    notes: tuple[str, ...] = ()
+    human: list[float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why one image could not be judged."""
 
-    detector: str | None
+    detector: str
     id: str
     message: str
 
@@ -94,58 +113,77 @@ def judge(job: Job) -> Judged | Failure:
 
 
 def _judge(job: Job) -> Judged:
-    hashes = _hashes(job.case, job.detector is not None)
-    key = _key(job, hashes)
-    store = None if job.folder is None else Store(job.folder)
-    content = None if store is None or job.fresh else store.load(job.case.id, key)
+    case = _Loaded(job.case)
+    hashes = case.hashes()
+    version = {"version": RECORD_VERSION, "protocol": job.protocol.digest}
+    key = _key({**version, "extras": sorted(job.extras), **hashes})
+    content = _kept(job, job.detector, key, lambda: _measure(case, job))
+    human = None
+    if job.human:
+        people = {name: value for name, value in hashes.items() if name != "prediction_hash"}
+        key = _key({**version, **people})
+        human = _kept(job, HUMAN, key, lambda: _human(case, job))["counts"]
+    return Judged(job.detector, job.case.id, content["counts"], {**content["numbers"], **hashes}, human)
+
+
+def _kept(job: Job, group: str, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return a record from the store, or make and keep it."""
+    if job.folder is None:
+        return compute()
+    store = Store(job.folder / safe_name(group))
+    content = None if job.fresh else store.load(job.case.id, key)
     if content is None:
-        content = _human(job) if job.detector is None else _measure(job)
-        if store is not None:
-            store.save(job.case.id, key, content)
-    notes = tuple(content["numbers"].pop("notes", ()))
-    return Judged(job.detector, job.case.id, content["counts"], {**content["numbers"], **hashes}, notes)
+        content = compute()
+        store.save(job.case.id, key, content)
+    return content
 
 
-def _hashes(case: Case, predicted: bool) -> dict[str, str]:
-    hashes = {"truth_hash": hash_files(case.truths)}
-    if predicted:
-        if case.prediction is None:
-            raise DataError(f"{case.id}: has no prediction")
-        hashes["prediction_hash"] = hash_files([case.prediction])
-    if case.mask is not None:
-        hashes["mask_hash"] = hash_files([case.mask])
-    return hashes
-
-
-def _key(job: Job, hashes: dict[str, str]) -> str:
-    parts = {
-        "version": RECORD_VERSION,
-        "protocol": job.protocol.digest,
-        "extras": sorted(job.extras) if job.detector is not None else [],
-        **hashes,
-    }
+def _key(parts: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _measure(job: Job) -> dict[str, Any]:
-    case = job.case
-    truths, mask = case.load_truths(), case.load_mask()
-    if case.prediction is not None and holds_segmentations(case.prediction):
-        maps = case.load_candidates()
-        _refuse_errors(case, None, truths, mask)
-        swept = {
-            name: sweep_maps(maps, truths, protocol=one, mask=mask)
-            for name, one in variants(job.protocol, job.extras).items()
+class _Loaded:
+    """The maps of one case, each read once and only if it is needed."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+    def hashes(self) -> dict[str, str]:
+        if self.case.prediction is None:
+            raise DataError(f"{self.case.id}: has no prediction")
+        hashes = {
+            "truth_hash": hash_files(self.case.truths),
+            "prediction_hash": hash_files([self.case.prediction]),
         }
-        numbers: dict[str, Any] = {"notes": []}
+        if self.case.mask is not None:
+            hashes["mask_hash"] = hash_files([self.case.mask])
+        return hashes
+
+    @cached_property
+    def truths(self) -> list[BoolArray]:
+        return self.case.load_truths()
+
+    @cached_property
+    def mask(self) -> BoolArray | None:
+        return self.case.load_mask()
+
+    @cached_property
+    def segmented(self) -> bool:
+        return self.case.prediction is not None and holds_segmentations(self.case.prediction)
+
+
+def _measure(loaded: _Loaded, job: Job) -> dict[str, Any]:
+    truths, mask = loaded.truths, loaded.mask
+    protocols = variants(job.protocol, job.extras)
+    numbers: dict[str, Any] = {}
+    if loaded.segmented:
+        maps = loaded.case.load_candidates()
+        numbers["notes"] = _refuse_errors(loaded.case, None, truths, mask)
+        swept = {name: sweep_maps(maps, truths, protocol=one, mask=mask) for name, one in protocols.items()}
     else:
-        strength = case.load_strength()
-        notes = _refuse_errors(case, strength, truths, mask)
-        swept = {
-            name: sweep(strength, truths, protocol=one, mask=mask)
-            for name, one in variants(job.protocol, job.extras).items()
-        }
-        numbers = {"notes": notes}
+        strength = loaded.case.load_strength()
+        numbers["notes"] = _refuse_errors(loaded.case, strength, truths, mask)
+        swept = {name: sweep(strength, truths, protocol=one, mask=mask) for name, one in protocols.items()}
         if "crispness" in job.extras:
             crisp = average_crispness(strength)
             numbers["crispness"] = None if np.isnan(crisp) else crisp
@@ -154,12 +192,12 @@ def _measure(job: Job) -> dict[str, Any]:
     return {"counts": {name: _plain(one) for name, one in swept.items()}, "numbers": numbers}
 
 
-def _human(job: Job) -> dict[str, Any]:
-    truths, mask = job.case.load_truths(), job.case.load_mask()
+def _human(loaded: _Loaded, job: Job) -> dict[str, Any]:
+    truths, mask = loaded.truths, loaded.mask
     if mask is not None:
         truths = [one & mask for one in truths]
     tolerance = job.protocol.tolerance_for(truths[0].shape)
-    return {"counts": {}, "numbers": {"human": human_counts(truths, tolerance=tolerance).tolist()}}
+    return {"counts": human_counts(truths, tolerance=tolerance).tolist()}
 
 
 def _plain(swept: Sweep) -> dict[str, Any]:

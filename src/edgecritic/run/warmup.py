@@ -71,6 +71,9 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
         ("thin, threshold by threshold", _thin_sweep),
         ("suppress", _suppress),
         ("sweep of thresholds", _sweep),
+        ("measures, 2-D", lambda: _measure(2)),
+        ("measures, 3-D", lambda: _measure(3)),
+        *_detectors(),
     ]
 
 
@@ -143,6 +146,28 @@ def _sweep() -> None:
     _, truth = tiny_pair(2)
     for strength in (_tiny_strength(), _tiny_strength().astype(np.float32)):
         sweep(strength, [truth, truth[::-1]])
+
+
+def _measure(ndim: int) -> None:
+    from edgecritic.measures import assess, score
+
+    candidate, truth = tiny_pair(ndim)
+    score(candidate, truth)
+    assess(candidate)
+
+
+def _detectors() -> list[tuple[str, Callable[[], Any]]]:
+    from edgecritic.detectors import detect, detectors
+
+    def call(name: str, ndim: int) -> Callable[[], Any]:
+        image = np.random.default_rng(0).random((24, 25, 26)[3 - ndim :])
+        return lambda: detect(name, image).hysteresis(0.1, 0.2)
+
+    return [
+        (f"detect {entry.name}, {ndim}-D", call(entry.name, ndim))
+        for entry in detectors
+        for ndim in entry.info.ndim
+    ]
 
 
 def _tiny_strength() -> NDArray[np.float64]:

@@ -56,12 +56,23 @@
       return { row, keys, search: (texts[0] + " " + texts[1]).toLowerCase() };
     });
     const find = byId("image-find"), pick = byId("image-detector"), count = byId("image-count");
-    let order = rows;
+    const box = table.parentElement, portion = 150;
+    let order = rows, seen = rows, drawn = 0;
+    /* Laying out thousands of rows takes long, so they are added as they are scrolled to. */
+    function more() {
+      const next = seen.slice(drawn, drawn + portion);
+      drawn += next.length;
+      body.append(...next.map((one) => one.row));
+    }
     function show() {
       const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const seen = order.filter((one) =>
+      seen = order.filter((one) =>
         (!pick.value || one.keys[1] === pick.value) && words.every((word) => one.search.includes(word)));
-      body.replaceChildren(...seen.map((one) => one.row));
+      body.replaceChildren();
+      drawn = 0;
+      more();
+      box.scrollTop = 0;
+      table.setAttribute("aria-rowcount", String(seen.length + 1));
       count.textContent = seen.length === rows.length ? rows.length + " rows" : seen.length + " of " + rows.length + " rows";
     }
     function sort(column) {
@@ -89,7 +100,11 @@
     });
     find.addEventListener("input", show);
     pick.addEventListener("change", show);
+    box.addEventListener("scroll", () => {
+      if (drawn < seen.length && box.scrollTop + 2 * box.clientHeight > box.scrollHeight) more();
+    });
     byId("image-tools").hidden = false;
+    show();
   }
 
   /* A frame with axes: returns the drawing and its scales. */
@@ -235,7 +250,7 @@
       return found;
     }
     function point(event) { cursor = nearest(event); mark(); }
-    function leave() { cursor = null; mark(); }
+    function leave() { cursor = null; readout.textContent = "\u00a0"; mark(); }
     function bestPlace(one) {
       let best = 0;
       one.f.forEach((f, place) => { if (f > one.f[best]) best = place; });
@@ -284,6 +299,7 @@
       zoom.textContent = zoomed ? "Zoom out" : "Zoom in";
       draw();
     });
+    window.addEventListener("beforeprint", leave);
     watch(host, draw);
   }
 
@@ -344,7 +360,7 @@
         big.alt = small.alt;
         big.width = width * factor;
         big.height = height * factor;
-        byId("zoom-text").textContent = button.parentElement.querySelector("figcaption").textContent.replace("F .", " · F .") + " · " + factor + "×";
+        byId("zoom-text").textContent = button.getAttribute("aria-label").replace(/^Enlarge /, "") + " · " + factor + "×";
         dialog.showModal();
       });
     });

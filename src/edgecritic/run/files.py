@@ -18,6 +18,8 @@ __all__ = ["replace_file", "write_text"]
 def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file beside `path` that takes its place when the block ends without an error.
 
+    The folder is made if it does not exist.
+
     Raises
     ------
     DataError
@@ -26,6 +28,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(path)
     temporary: Path | None = None
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
         temporary = Path(name)
         with os.fdopen(handle, "wb") as stream:

@@ -1,0 +1,146 @@
+"""``edgecritic detect``: run a detector on images and write maps that a benchmark reads."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from edgecritic.detectors import Detection
+    from edgecritic.detectors.picture import Kind
+
+__all__ = ["add_parser", "run", "list_images", "load_image"]
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser."""
+    parser = subparsers.add_parser(
+        "detect",
+        help="run an edge detector on images and write its maps",
+        description="Run a detector and write one map per image, called like the image. Images that cannot "
+        "be used are reported, the others are finished, and the command exits with 1.",
+    )
+    parser.add_argument("detector", help="id such as canny or 'anisotropic(sigma_v=7, step=10)'")
+    parser.add_argument("images", nargs="+", help="image files, volumes, or folders of them")
+    parser.add_argument("-o", "--out", required=True, help="folder for the maps")
+    what = parser.add_argument_group("algorithm")
+    what.add_argument("--thin", action="store_true", help="write crests only (non-maximum suppression)")
+    what.add_argument("--style", choices=("native", "matlab"), help="scaling and thinning rules")
+    what.add_argument("--gray", action="store_true", help="use the luminance of colour images")
+    what.add_argument(
+        "--threshold",
+        metavar="T",
+        help="write binary maps: crests of at least T, with --style matlab the rules of its edge(); "
+        "'auto' chooses T by the image",
+    )
+    form = parser.add_argument_group("output")
+    form.add_argument("--format", choices=("png", "npy"), help="default png, npy for volumes")
+    form.add_argument("--bits", type=int, choices=(8, 16), default=8, help="depth of .png files")
+    form.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the maps; return 0 if every image was used, else 1."""
+    import json
+    import sys
+
+    from edgecritic.detectors.base import bind
+    from edgecritic.errors import EdgeCriticError
+
+    style = {"style": args.style} if args.style else {}
+    bound = bind(args.detector, **style)
+    level = _level(args.threshold)
+    rows: list[dict[str, Any]] = []
+    failures: list[dict[str, str]] = []
+    for file in list_images(args.images):
+        try:
+            rows.append(_one(file, bound.id, level, args))
+        except EdgeCriticError as error:
+            text = str(error) if str(file) in str(error) else f"{file}: {error}"
+            failures.append({"image": str(file), "message": text})
+    if args.json:
+        document = {"detector": str(bound), "images": rows, "failures": failures}
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        print(f"{bound}\n{'image':<30} {'edge pixels':>12} {'maximum':>12}")
+        for row in rows:
+            print(f"{Path(row['image']).name:<30} {row['pixels']:>12} {row['maximum']:>12.5g}")
+    for failure in failures:
+        print(f"error: {failure['message']}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def list_images(places: list[str]) -> list[Path]:
+    """Return the files, and the files in the folders, among `places`; no two may share their name."""
+    from edgecritic.datasets.folder import list_maps
+    from edgecritic.datasets.names import split_name
+    from edgecritic.errors import InputError
+
+    files: list[Path] = []
+    for place in map(Path, places):
+        files += [paths[0] for paths in list_maps(place).files.values()] if place.is_dir() else [place]
+    stems: dict[str, Path] = {}
+    for file in files:
+        stem = split_name(file.name)[0]
+        if stem in stems:
+            raise InputError(f"{stems[stem]} and {file} would be written to the same map; rename one of them")
+        stems[stem] = file
+    return files
+
+
+def load_image(file: Path, *, gray: bool) -> tuple[Any, Kind]:
+    """Read an image or a volume and say which of them it is; grey pictures get one channel."""
+    from edgecritic.datasets.files import read_image
+    from edgecritic.datasets.names import IMAGE_SUFFIXES, suffix_of
+
+    picture = suffix_of(file) in IMAGE_SUFFIXES
+    image = read_image(file, colour=picture and not gray)
+    if picture and image.ndim == 3 and (image == image[..., :1]).all():
+        image = image[..., 0]
+    return image, "volume" if image.ndim == 3 and not picture else "auto"
+
+
+def _one(file: Path, detector: Any, level: float | str | None, args: argparse.Namespace) -> dict[str, Any]:
+    import numpy as np
+
+    from edgecritic.datasets.names import split_name
+    from edgecritic.datasets.write import write_map
+    from edgecritic.detectors.base import detect
+
+    image, kind = load_image(file, gray=args.gray)
+    found = detect(detector, image, kind=kind)
+    edges = _chosen(found, image, level, args)
+    ending = args.format or ("npy" if kind == "volume" else "png")
+    target = Path(args.out) / f"{split_name(file.name)[0]}.{ending}"
+    write_map(target, edges, bits=args.bits)
+    pixels = int(np.count_nonzero(found.thin if level is None else edges))
+    return {"image": str(file), "map": str(target), "pixels": pixels, "maximum": found.maximum}
+
+
+def _chosen(found: Detection, image: Any, level: float | str | None, args: argparse.Namespace) -> Any:
+    from typing import cast
+
+    from edgecritic.detectors.matlab import edge_matlab
+    from edgecritic.ids import Id
+
+    if level is None:
+        return found.thin if args.thin else found.strength
+    parsed = Id.parse(found.detector)
+    if parsed.options.get("style") == "matlab":
+        sigma = cast("float | None", parsed.options.get("sigma"))
+        method = cast("Any", parsed.name)
+        return edge_matlab(image, method, None if isinstance(level, str) else level, sigma=sigma).edges
+    return found.hysteresis() if isinstance(level, str) else found.binary(level)
+
+
+def _level(text: str | None) -> float | str | None:
+    from edgecritic.errors import InputError
+
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(f"--threshold must be a number or 'auto', got {text!r}") from error

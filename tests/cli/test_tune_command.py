@@ -1,0 +1,84 @@
+"""The command that tunes thresholds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgecritic.cli import tune as command
+from edgecritic.datasets.files import read_mask
+from edgecritic.datasets.write import write_image, write_map
+from edgecritic.detectors import detect
+from edgecritic.errors import InputError
+
+
+def run(*words: str | Path) -> int:
+    parser = argparse.ArgumentParser()
+    command.add_parser(parser.add_subparsers())
+    args = parser.parse_args(["tune", *map(str, words)])
+    return int(args.run(args))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for number in range(2):
+        truth = np.zeros((24, 26), bool)
+        truth[:, 8 + number] = True
+        image = 1.0 * (np.arange(26) > 8 + number) + 0.5 * truth
+        noise = np.random.default_rng(number).normal(0, 0.05, truth.shape)
+        write_image(tmp_path / "images" / f"{number}.png", image + noise)
+        write_map(tmp_path / "truth" / f"{number}.png", truth)
+    return tmp_path
+
+
+def test_a_data_set_with_truth(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = folder / "out"
+    words = ["-d", "sobel", "canny", "-m", "sk", "f", "--thresholds", "21", "-o", str(out), "-q"]
+    assert run(folder / "images", "--truth", folder / "truth", *words) == 0
+    text = capsys.readouterr().out
+    assert "2 images" in text
+    assert "sobel" in text
+    for name in ("boxes.png", "table.csv", "0/curves.png", "0/montage.png", "1/rates.png", "1/tuning.json"):
+        assert (out / name).stat().st_size > 100
+    best = json.loads((out / "0" / "tuning.json").read_text())["measures"][0]["best"]["sobel"]["threshold"]
+    from PIL import Image
+
+    image = np.asarray(Image.open(folder / "images" / "0.png"))
+    expected = detect("sobel", image).binary(best)
+    np.testing.assert_array_equal(read_mask(out / "0" / "best" / "sk" / "sobel.png"), expected)
+    lines = (out / "table.csv").read_text().splitlines()
+    assert lines[0] == "measure,better,detector,value,threshold,wins,images"
+    assert len(lines) == 5
+
+
+def test_one_image_without_truth(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder / "images" / "0.png", "-d", "sobel", "--thresholds", "matlab", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    rows = document["images"]["0"]["measures"]
+    assert [row["measure"] for row in rows] == ["complexity", "equilibrium", "entropy"]
+    assert document["failures"] == {}
+
+
+def test_one_image_with_a_truth_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["-d", "central", "-m", "sk", "--thresholds", "11"]
+    assert run(folder / "images" / "0.png", "--truth", folder / "truth" / "0.png", *words) == 0
+    assert "central" in capsys.readouterr().out
+
+
+def test_failures(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "images" / "2.png").write_bytes(b"no picture")
+    write_map(folder / "truth" / "2.png", np.ones((3, 3), bool))
+    words = ["-d", "central", "-m", "sk", "--thresholds", "3"]
+    assert run(folder / "images", "--truth", folder / "truth", *words) == 1
+    assert "2.png" in capsys.readouterr().err
+    with pytest.raises(InputError, match="one file for 3 images"):
+        run(folder / "images", "--truth", folder / "truth" / "0.png")
+    (folder / "truth" / "1.png").unlink()
+    with pytest.raises(InputError, match="no truth for 1"):
+        run(folder / "images", "--truth", folder / "truth")
+    with pytest.raises(InputError, match="--thresholds"):
+        run(folder / "images" / "0.png", "--thresholds", "many")
