@@ -261,7 +261,8 @@ def measure(name: str, url: str, folder: Path, kills: int, bar: float) -> bool:
     print(
         f"{name}: {stored} answers and {drawn} edits stored, {wrong} acknowledged ones lost or changed, "
         f"{len(answers)} requests in {took:.1f} s ({len(answers) / took:.0f}/s), {kills} kills; answer ms: "
-        f"median {1000 * statistics.median(answers):.1f}, 95 % {late:.1f} (bar {bar:.0f}), 99 % {percentile(answers, 0.99):.1f}, "
+        f"median {1000 * statistics.median(answers):.1f}, 95 % {late:.1f} (bar {bar:.0f}), "
+        f"99 % {percentile(answers, 0.99):.1f}, "
         f"edit 95 % {percentile(edits, 0.95):.1f}: {'good' if good else 'NOT GOOD'}",
         flush=True,
     )
@@ -311,7 +312,9 @@ def browser(folder: Path) -> bool:
             page.wait_for_timeout(500)
             page.evaluate(
                 """() => { window.frames_ = []; let last = performance.now(); window.on_ = true;
-                const tick = (now) => { window.frames_.push(now - last); last = now; if (window.on_) requestAnimationFrame(tick); };
+                const tick = (now) => {
+                  window.frames_.push(now - last); last = now; if (window.on_) requestAnimationFrame(tick);
+                };
                 requestAnimationFrame(tick); }"""
             )
             page.mouse.move(300, 250)
@@ -324,8 +327,9 @@ def browser(folder: Path) -> bool:
     server.stop()
     good = max(views) <= 2.0 and max(frames) <= 50
     print(
-        f"2000×1500 in Chromium without GPU: first view {', '.join(f'{one:.2f}' for one in views)} s (bar 2 s); {len(frames)} frames "
-        f"of three strokes: median {statistics.median(frames):.1f} ms, longest {max(frames):.1f} ms (bar 50 ms): "
+        f"2000×1500 in Chromium without GPU: first view {', '.join(f'{one:.2f}' for one in views)} s (bar 2 s); "
+        f"{len(frames)} frames of three strokes: median {statistics.median(frames):.1f} ms, "
+        f"longest {max(frames):.1f} ms (bar 50 ms): "
         f"{'good' if good else 'NOT GOOD'}"
     )
     return good

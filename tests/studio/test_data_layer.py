@@ -367,7 +367,7 @@ def test_equal_votes_are_ties(database, experiment, subjects):
     with database.reading() as session:
         rows = results.rows_of(session, experiment)
     assert results.risks(rows) == []
-    assert set(row["majority"] for row in csv.DictReader(io.StringIO(results.votes_csv(rows)))) == {"tie"}
+    assert {row["majority"] for row in csv.DictReader(io.StringIO(results.votes_csv(rows)))} == {"tie"}
 
 
 def test_the_csv_has_the_known_columns(database, experiment, subjects):

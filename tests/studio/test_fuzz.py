@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from urllib.parse import quote
@@ -92,10 +93,11 @@ def doors(site):
     site.owner.get(f"/i/{token}")
     subject = site.owner.get(link).headers["location"].strip("/").split("/")[-1]
     work = site.owner.get(f"/g/{people.id}/label/1").text.split('data-annotation="')[1].split('"')[0]
-    patterns = []
-    for route in site.server.app.routes:
-        for method in sorted(getattr(route, "methods", None) or {"GET"}):
-            patterns.append((method, route.path))
+    patterns = [
+        (method, route.path)
+        for route in site.server.app.routes
+        for method in sorted(getattr(route, "methods", None) or {"GET"})
+    ]
     return site, patterns, {"guest": [str(people.id), subject], "annotation": [work]}
 
 
@@ -148,7 +150,5 @@ def test_nearly_right_edits_never_fail(edits):
     from edgecritic.studio.labelling import parse_events
     from edgecritic.studio.models import Image
 
-    try:
+    with contextlib.suppress(InputError):
         parse_events({"events": edits}, Image(width=80, height=64))
-    except InputError:
-        pass

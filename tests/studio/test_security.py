@@ -72,7 +72,7 @@ OWNER_ONLY = [
 
 
 def test_strangers_and_guests_reach_nothing_of_the_owner(guarded):
-    guest, number, _ = guest_of(guarded, project_id=1)
+    guest, _, _ = guest_of(guarded, project_id=1)
     with guarded.database.session() as session:
         mine = projects.owner_invitation(session, 1).id
     for client in (guarded.stranger(), guest):

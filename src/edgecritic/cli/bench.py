@@ -34,6 +34,11 @@ def add_parser(subparsers: Any) -> None:
         help="measure beside it, comma-separated: crispness, ceval, tolerances, all or none "
         "(default: crispness)",
     )
+    judge.add_argument(
+        "--strength",
+        metavar="LIST",
+        help="judge on labels of at least these strengths as well, for instance 0,.2,.4,.6,.8,1",
+    )
     judge.add_argument("--images", metavar="FOLDER", help="photos, shown in the report")
     judge.add_argument("--masks", metavar="FOLDER", help="maps that are on where pixels count")
     judge.add_argument("--split", metavar="NAME", help="which split of a data set")
@@ -48,6 +53,7 @@ def add_parser(subparsers: Any) -> None:
     output.add_argument("--json", action="store_true", help="print results.json instead of the table")
     work = parser.add_argument_group("work")
     work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
+    work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
     work.add_argument("--fresh", action="store_true", help="compute everything anew")
     parser.set_defaults(run=run)
 
@@ -68,6 +74,7 @@ def run(args: argparse.Namespace) -> int:
             protocol=args.protocol,
             out=args.out,
             jobs=args.jobs,
+            cluster=args.cluster,
             extras=_extras(args.also),
             images=args.images,
             masks=args.masks,
@@ -79,8 +86,9 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.out is not None:
         write_run(args.out, finished)
+    strengths = None if args.strength is None else _judge_by_strength(args, detectors)
     if args.json:
-        print_json(finished.results)
+        print_json(finished.results if strengths is None else {**finished.results, "strength": strengths})
     else:
         print(terminal_table(finished.results))
         if args.out is not None:
@@ -107,6 +115,38 @@ def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path
         if name in found:
             raise InputError(f"two detectors are called {name!r}; name them: NAME={path}")
         found[name] = path
+    return found
+
+
+def _judge_by_strength(args: argparse.Namespace, detectors: dict[str, str | Path]) -> dict[str, Any]:
+    from edgecritic.cli._output import progress
+    from edgecritic.errors import InputError
+    from edgecritic.report.document import document_text
+    from edgecritic.report.strength import strength_document, write_strength
+    from edgecritic.run.strength import run_strength
+
+    try:
+        levels = [float(part) for part in args.strength.split(",")]
+    except ValueError:
+        raise InputError(f"--strength expects numbers such as 0,.5,1, got {args.strength!r}") from None
+    with progress("judging by strength", unit="image") as step:
+        found = run_strength(
+            detectors,
+            args.truth,
+            protocol=args.protocol,
+            levels=levels,
+            out=args.out,
+            jobs=args.jobs,
+            cluster=args.cluster,
+            masks=args.masks,
+            split=args.split,
+            fresh=args.fresh,
+            progress=step,
+        )
+    if args.out is not None:
+        write_strength(args.out, found)
+    if not args.json:
+        print(document_text(strength_document(found, pictures=False)), end="\n\n")
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--empty", choices=("value", "nan", "raise"), default="value", help="what measures do with empty maps"
     )
     parser.add_argument("-j", "--jobs", type=int, default=1, help="images at a time, for folders")
+    parser.add_argument(
+        "--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler, for folders"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON document")
@@ -71,20 +74,14 @@ def run(args: argparse.Namespace) -> int:
 def _folder(args: argparse.Namespace) -> int:
     import sys
 
-    from edgecritic.errors import EdgeCriticError
-
-    jobs = list(_cases(args))
+    work = [
+        (name, path.absolute(), [truth.absolute() for truth in truths], args)
+        for name, path, truths in _cases(args)
+    ]
     found: dict[str, Scores] = {}
     failures: dict[str, str] = {}
-
-    def judge(job: tuple[str, Path, Sequence[Path]]) -> tuple[str, Scores | str]:
-        name, path, truths = job
-        try:
-            return name, _one(path, truths, args)
-        except EdgeCriticError as error:
-            return name, str(error)
-
-    for name, result in _parallel(judge, jobs, args.jobs, quiet=args.quiet):
+    finished = dict(_parallel(work, args))
+    for name, result in ((name, finished[name]) for name, *_ in work):
         if isinstance(result, str):
             failures[name] = result
         else:
@@ -186,16 +183,26 @@ def _voxel_size(path: Path) -> tuple[float, ...] | None:
     return read_volume(path).spacing
 
 
-def _parallel(function: Callable[[Any], Any], jobs: list[Any], workers: int, *, quiet: bool) -> Iterator[Any]:
-    """Yield results in order, with a progress bar on a terminal."""
-    import sys
-    from concurrent.futures import ThreadPoolExecutor
+def _judge(task: tuple[str, Path, Sequence[Path], argparse.Namespace]) -> tuple[str, Scores | str]:
+    """Score one map of a folder, or say why that is not possible."""
+    from edgecritic.errors import EdgeCriticError
 
-    from tqdm import tqdm
+    name, path, truths, args = task
+    try:
+        return name, _one(path, truths, args)
+    except EdgeCriticError as error:
+        return name, str(error)
 
-    silent = quiet or not sys.stderr.isatty()
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        yield from tqdm(pool.map(function, jobs), total=len(jobs), unit="image", disable=silent)
+
+def _parallel(work: list[Any], args: argparse.Namespace) -> Iterator[tuple[str, Scores | str]]:
+    """Yield results as they come, with a progress bar on a terminal."""
+    from contextlib import nullcontext
+
+    from edgecritic.cli._output import progress
+    from edgecritic.run.executor import run_tasks
+
+    with nullcontext() if args.quiet else progress("scoring", unit="image") as step:
+        yield from run_tasks(_judge, work, jobs=args.jobs, cluster=args.cluster, progress=step)
 
 
 def _averages(rows: list[dict[str, float]]) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="how many from 0 to 1, or 'matlab' for the grids of the complexity paper",
     )
     what.add_argument("--gray", action="store_true", help="use the luminance of colour images")
+    work = parser.add_argument_group("work")
+    work.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="images at a time (1)")
+    work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
     form = parser.add_argument_group("output")
     form.add_argument("-o", "--out", help="folder for figures, tables and the best maps")
     form.add_argument("--json", action="store_true", help="print one JSON document")
@@ -46,10 +50,7 @@ def run(args: argparse.Namespace) -> int:
     import json
     import sys
 
-    from tqdm import tqdm
-
     from edgecritic.detectors.base import bind
-    from edgecritic.errors import EdgeCriticError
     from edgecritic.measures.scoring import choose
     from edgecritic.protocols.tuning_summary import summarise_tunings
 
@@ -60,15 +61,13 @@ def run(args: argparse.Namespace) -> int:
     cases = _cases(args)
     found: dict[str, Tuning] = {}
     failures: dict[str, str] = {}
-    hidden = args.quiet or args.json or not sys.stderr.isatty()
-    for name, (path, truths) in tqdm(cases.items(), disable=hidden, unit="image", leave=False):
-        try:
-            image, result = _one(name, path, truths, args)
-            if args.out:
-                _save_one(Path(args.out), name, image, result)
+    for name, result in _all(cases, args):
+        if isinstance(result, str):
+            failures[name] = result
+        else:
             found[name] = result
-        except EdgeCriticError as error:
-            failures[name] = str(error) if str(path) in str(error) else f"{path}: {error}"
+    found = {name: found[name] for name in cases if name in found}
+    failures = {name: failures[name] for name in cases if name in failures}
     summary = summarise_tunings(found) if found else None
     if args.json:
         images = {name: each.as_dict() for name, each in found.items()}
@@ -101,6 +100,46 @@ def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]
     if missing:
         raise InputError(f"{truth}: holds no truth for {', '.join(missing[:5])}; names must be the same")
     return {name: (file, known[name]) for name, file in files.items()}
+
+
+def _all(
+    cases: dict[str, tuple[Path, tuple[Path, ...]]], args: argparse.Namespace
+) -> Iterator[tuple[str, Tuning | str]]:
+    """Tune every image and save its files; what failed is said in words."""
+    from contextlib import nullcontext
+
+    from edgecritic.cli._output import progress
+    from edgecritic.errors import EdgeCriticError
+    from edgecritic.run.executor import run_tasks
+
+    work = [
+        (name, path.absolute(), tuple(truth.absolute() for truth in truths), args)
+        for name, (path, truths) in cases.items()
+    ]
+    with nullcontext() if args.quiet or args.json else progress("tuning", unit="image") as step:
+        for name, found in run_tasks(_try, work, jobs=args.jobs, cluster=args.cluster, progress=step):
+            if isinstance(found, str):
+                path = cases[name][0]
+                yield name, found if str(path) in found else f"{path}: {found}"
+                continue
+            image, result = found
+            try:
+                if args.out:
+                    _save_one(Path(args.out), name, image, result)
+            except EdgeCriticError as error:
+                yield name, f"{cases[name][0]}: {error}"
+                continue
+            yield name, result
+
+
+def _try(task: tuple[str, Path, tuple[Path, ...], argparse.Namespace]) -> tuple[str, Any]:
+    from edgecritic.errors import EdgeCriticError
+
+    name, path, truths, args = task
+    try:
+        return name, _one(name, path, truths, args)
+    except EdgeCriticError as error:
+        return name, str(error)
 
 
 def _one(name: str, path: Path, truths: tuple[Path, ...], args: argparse.Namespace) -> tuple[Any, Tuning]:

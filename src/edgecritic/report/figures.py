@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "precision_recall_figure", "write_pr"]
+__all__ = ["COLOURS", "drawing_settings", "precision_recall_figure", "write_pr"]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Colours of Okabe and Ito; with four styles of line they give 28 different curves."""
@@ -64,7 +64,7 @@ def precision_recall_figure(results: Mapping[str, Any]) -> Figure:
     MissingExtraError
         If matplotlib is not installed.
     """
-    with _settings():
+    with drawing_settings():
         return _figure(results)
 
 
@@ -84,7 +84,7 @@ def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tupl
         "png": {},
     }
     files = []
-    with _settings(), warnings.catch_warnings():
+    with drawing_settings(), warnings.catch_warnings():
         # A name may hold signs that the font does not have.
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         figure = _figure(results)
@@ -97,7 +97,7 @@ def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tupl
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
+def drawing_settings() -> Iterator[None]:
     """Use matplotlib's own defaults and ours, whatever the user's are, and put his back afterwards."""
     try:
         import matplotlib as mpl

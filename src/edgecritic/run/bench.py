@@ -19,7 +19,7 @@ from edgecritic.protocols.crispness import summarise_crispness
 from edgecritic.protocols.human import human_level
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep
-from edgecritic.run.executor import Progress, run_tasks
+from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_text
 from edgecritic.run.judge import EXTRAS, TOLERANCE_SHARES, Failure, Job, Judged, judge, variants
 from edgecritic.run.protocol_file import find_protocol
@@ -66,6 +66,7 @@ def run_bench(
     protocol: str | Path | Protocol = "bsds",
     out: str | Path | None = None,
     jobs: int | None = None,
+    cluster: str | None = None,
     extras: Sequence[str] = ("crispness",),
     images: str | Path | None = None,
     masks: str | Path | None = None,
@@ -90,6 +91,8 @@ def run_bench(
         more detectors, only what is missing is computed.
     jobs : int, optional
         Images judged at a time (default: one per processor).
+    cluster : str, optional
+        Address of a Dask scheduler, ``tcp://host:port``, whose workers see the same files.
     extras : sequence of str
         Any of ``crispness``, ``ceval`` (the protocol without suppression and thinning), ``tolerances``
         (ODS at ½ and ¼ of the tolerance).
@@ -112,16 +115,22 @@ def run_bench(
         raise InputError(f"unknown extras {', '.join(unknown)}; known are {', '.join(EXTRAS)}")
     if not detectors:
         raise InputError("give at least one folder of predictions")
-    folder = None if out is None else Path(out)
+    folder = absolute(out)
     sets = {
-        name: find_cases(place, truth, images=images, masks=masks, split=split)
+        name: find_cases(
+            absolute(place),
+            Path(truth).absolute(),
+            images=absolute(images),
+            masks=absolute(masks),
+            split=split,
+        )
         for name, place in detectors.items()
     }
     for name, found in sets.items():
         if not found.cases:
             raise DataError(f"{detectors[name]}: no prediction has the name of a truth in {truth}")
     work = _jobs(sets, chosen, tuple(extras), folder, fresh, human)
-    finished = list(run_tasks(judge, work, jobs=jobs, progress=progress))
+    finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     judged = _by_detector(item for item in finished if isinstance(item, Judged))
     failures = [item for item in finished if isinstance(item, Failure)]
     failures += [

@@ -74,6 +74,7 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
         ("measures, 2-D", lambda: _measure(2)),
         ("measures, 3-D", lambda: _measure(3)),
         *_detectors(),
+        ("annotators and studies", _studies),
     ]
 
 
@@ -114,6 +115,18 @@ def _change_exact_matching() -> None:
     state = ExactState(truth, tolerance=2)
     state.update(added=present)
     state.update(removed=present[::2])
+
+
+def _studies() -> None:
+    from edgecritic.annotators import strength
+    from edgecritic.studies.pairs import Comparer
+    from edgecritic.studies.sorting import discordant_pairs
+
+    candidate, truth = tiny_pair(2)
+    strength([candidate, truth])
+    comparer = Comparer(truth.shape, [2.5])
+    comparer.f(comparer.prepare(truth), comparer.prepare(candidate))
+    discordant_pairs([1.0, 2.0], [2.0, 1.0])
 
 
 def _thin() -> None:

@@ -45,7 +45,8 @@ def risk_figure(rows: Sequence[RiskRow]) -> str:
         )
     chance = _y(0.5)
     parts.append(
-        f'<line class="chance" x1="{_LEFT}" x2="{width - _RIGHT + 8}" y1="{chance}" y2="{chance}" stroke="#d00" '
+        f'<line class="chance" x1="{_LEFT}" x2="{width - _RIGHT + 8}" y1="{chance}" y2="{chance}" '
+        'stroke="#d00" '
         'stroke-width="1.5" stroke-dasharray="3 4"/>'
         f'<text class="chance-name" x="{width - _RIGHT + 14}" y="{chance + 4}" fill="#d00">'
         "chance</text>"

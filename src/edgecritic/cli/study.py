@@ -1,0 +1,356 @@
+"""``edgecritic study``: the experiments of the source papers, redone."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["add_parser", "run"]
+
+_STUDIES = {
+    "matching": "does the choice of the matching strategy matter?",
+    "pairing": "how close do cheap pairings come to the optimal one, and how fast are they?",
+    "complexity": "can edge maps be chosen without truth?",
+    "labels": "how strong are the labels of a data set, and what do they do to detectors?",
+    "displacement": "how do measures grow with the displacement of an edge?",
+}
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the sub-command."""
+    parser = subparsers.add_parser(
+        "study",
+        help="redo the experiments of the papers that EdgeCritic is built on",
+        description="Run a study: figure, table, JSON and a short text. Without --data a small generated "
+        "data set is used.",
+    )
+    names = parser.add_subparsers(title="studies", metavar="NAME", required=True)
+    for name, text in _STUDIES.items():
+        one = names.add_parser(name, help=text, description=text[0].upper() + text[1:])
+        one.set_defaults(run=run, study=name)
+        _common(one, name)
+        _OPTIONS.get(name, _no_options)(one)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the chosen study."""
+    return int(_RUNNERS[args.study](args))
+
+
+def _common(parser: argparse.ArgumentParser, name: str) -> None:
+    if name != "displacement":
+        parser.add_argument("--data", metavar="DIR", help=_DATA_HELP.get(name, _DATA_HELP["matching"]))
+    if name not in ("displacement", "pairing"):
+        parser.add_argument("--split", metavar="NAME", help="which split of the data set")
+        parser.add_argument("--images", metavar="DIR", help="photos, if they are not beside the truths")
+    output = parser.add_argument_group("output")
+    output.add_argument("-o", "--out", metavar="DIR", help="where results, figures and report are written")
+    output.add_argument("--json", action="store_true", help="print one JSON document instead of the tables")
+    if name != "displacement":
+        work = parser.add_argument_group("work")
+        work.add_argument("-j", "--jobs", type=int, metavar="N", help="tasks at a time (default: all cores)")
+        work.add_argument(
+            "--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler"
+        )
+
+
+_DATA_HELP = {
+    "matching": "a data set with several annotators per image, such as the folder of BSDS500",
+    "pairing": "the folder of the MNI152 template, for real sub-images",
+}
+
+
+def _matching_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--most", type=int, metavar="N", help="only the first N images")
+    parser.add_argument(
+        "--inter",
+        default="24",
+        metavar="N|all",
+        help="compare across N images with one map each (default: 24); all: every map with every other",
+    )
+    parser.add_argument(
+        "--canny", default="16", metavar="N|all", help="compare with Canny maps on N images (default: 16)"
+    )
+    parser.add_argument("--tolerances", default="2.5,5,10", metavar="LIST", help="in pixels (2.5,5,10)")
+    parser.add_argument("--triplet", metavar="REF,ONE,TWO", help="draw these maps: IMAGE#NUMBER,…")
+    scale = parser.add_argument_group("large runs")
+    scale.add_argument("--plan", action="store_true", help="say what the run needs, and stop")
+    scale.add_argument(
+        "--share", metavar="N/TOTAL", help="run one share of the work, such as 3/1000, into --out"
+    )
+    scale.add_argument(
+        "--combine", nargs="+", metavar="DIR", help="analyse the shares in these folders; computes nothing"
+    )
+
+
+def _pairing_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--samples", type=int, default=200, metavar="N", help="sub-images per side (200)")
+    parser.add_argument("--detector", default="sobel", metavar="ID", help="for the real slices (sobel)")
+    parser.add_argument(
+        "--points", default="300,1000,3000,10000,30000", metavar="LIST", help="sizes that are timed"
+    )
+
+
+def _complexity_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--most", type=int, default=10, metavar="N", help="only the first N images (10)")
+
+
+def _labels_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--predictions",
+        action="append",
+        default=[],
+        metavar="NAME=DIR",
+        help="soft maps of a detector; repeatable (default: Canny on the photos)",
+    )
+    parser.add_argument("--most", type=int, default=12, metavar="N", help="run Canny on N images (12)")
+    parser.add_argument("--draws", type=int, default=10, metavar="N", help="of the control (10)")
+    parser.add_argument("--answers", metavar="FILE", help="answers to the trials, CSV or JSON")
+
+
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    del parser
+
+
+_OPTIONS = {
+    "matching": _matching_options,
+    "pairing": _pairing_options,
+    "complexity": _complexity_options,
+    "labels": _labels_options,
+}
+
+
+def _run_matching(args: argparse.Namespace) -> int:
+    from edgecritic.errors import InputError
+    from edgecritic.report.matching import matching_document, matching_drawings, triplet_drawing
+    from edgecritic.run.matching import combine_parts, make_plan, parse_share, run_parts, study_parts
+
+    if args.share is not None and args.out is None:
+        raise InputError("--share needs --out, the folder where finished tasks are kept")
+    with _cases(args) as cases:
+        parts = study_parts(
+            cases,
+            tolerances=_floats(args.tolerances, "--tolerances"),
+            images=args.most,
+            inter=_count(args.inter, "--inter"),
+            canny=_count(args.canny, "--canny"),
+        )
+        if args.plan:
+            print(make_plan(parts, args.out))
+            return 0
+        problems: list[str] = []
+        if args.combine:
+            studies = combine_parts(parts, folders=[*args.combine, *([args.out] if args.out else [])])
+        else:
+            share = (1, 1) if args.share is None else parse_share(args.share)
+            with _progress("comparing", "task") as step:
+                scores, problems = run_parts(
+                    parts, out=args.out, share=share, jobs=args.jobs, cluster=args.cluster, progress=step
+                )
+            if args.share is not None:
+                print(f"share {args.share}: {len(scores)} tasks are finished")
+                return _complain(problems)
+            studies = combine_parts(parts, scores, partial=bool(problems))
+        drawings = matching_drawings(studies) if args.out is not None else []
+        triplet = _triplet(args.triplet, studies)
+        if triplet is not None and args.out is not None:
+            reference, candidates, tolerance = triplet
+            drawings.append(triplet_drawing(cases, reference, candidates, tolerance=tolerance))
+        document = matching_document(studies, drawings=drawings, problems=problems)
+        results = {"studies": [study.as_dict() for study in studies]}
+        return _finish(args, document, results, problems)
+
+
+def _triplet(text: str | None, studies: Any) -> tuple[str, list[str], float] | None:
+    """Return the maps to draw: those that were asked for, or those that strategies sort most oppositely."""
+    from edgecritic.errors import InputError
+
+    rows = [row for study in studies for row in study.extremes]
+    if text is not None:
+        # Names such as 12#canny(1,2) hold commas themselves.
+        parts = text.replace(",", "\0").split("\0")
+        names: list[str] = []
+        for part in parts:
+            if names and names[-1].count("(") > names[-1].count(")"):
+                names[-1] += f",{part}"
+            else:
+                names.append(part)
+        if len(names) != 3:
+            raise InputError(f"--triplet expects three maps, REF,ONE,TWO, got {text!r}")
+        return names[0], names[1:], 5.0
+    if not rows:
+        return None
+    worst = min(rows, key=lambda row: row["margin"])
+    return worst["reference"], worst["candidates"], worst["tolerance"]
+
+
+def _run_pairing(args: argparse.Namespace) -> int:
+    from edgecritic.report.studies import pairing_document
+    from edgecritic.run.studies import run_pairing
+
+    with _progress("pairing", "task") as step:
+        study = run_pairing(
+            args.data,
+            samples=args.samples,
+            points=[int(number) for number in _floats(args.points, "--points")],
+            detector=args.detector,
+            jobs=args.jobs,
+            cluster=args.cluster,
+            progress=step,
+        )
+    return _finish(args, pairing_document(study), study.as_dict(), [])
+
+
+def _run_complexity(args: argparse.Namespace) -> int:
+    from edgecritic.report.studies import complexity_document
+    from edgecritic.run.studies import run_complexity
+    from edgecritic.studies.complexity import best_maps
+
+    with _cases(args) as cases:
+        with _progress("studying", "image") as step:
+            study, problems = run_complexity(
+                cases[: args.most], out=args.out, jobs=args.jobs, cluster=args.cluster, progress=step
+            )
+        by_id = {case.id: case for case in cases}
+        shown = [(one.image, best_maps(by_id[one.image].load_image(), one)) for one in study.curves[:3]]
+        document = complexity_document(study, photos=shown, problems=problems)
+        return _finish(args, document, study.as_dict(), problems)
+
+
+def _run_labels(args: argparse.Namespace) -> int:
+    from edgecritic.cli.bench import _named
+    from edgecritic.report.studies import labels_document
+    from edgecritic.run.studies import run_labels
+
+    with _home(args) as (truth, photos, out), _progress("weighing", "image") as step:
+        study = run_labels(
+            truth,
+            out,
+            predictions=_named(args.predictions, must_name=True),
+            images=photos,
+            split=args.split,
+            most=args.most,
+            draws=args.draws,
+            answers=args.answers,
+            jobs=args.jobs,
+            cluster=args.cluster,
+            progress=step,
+        )
+        failures = list(study.annotators.results["failures"])
+        if study.strength is not None:
+            failures += study.strength["failures"]
+        problems = [f"{row['id']}: {row['message']}" for row in failures]
+        return _finish(args, labels_document(study), study.as_dict(), problems)
+
+
+def _run_displacement(args: argparse.Namespace) -> int:
+    from edgecritic.cli._output import print_json
+    from edgecritic.report.displacement import draw_displacement
+    from edgecritic.run.files import write_text
+    from edgecritic.studies.displacement import displacement
+
+    study = displacement()
+    if args.json:
+        print_json(study.as_dict())
+    else:
+        print(study)
+    if args.out is not None:
+        import json
+
+        home = Path(args.out)
+        home.mkdir(parents=True, exist_ok=True)
+        for ending in ("png", "svg"):
+            draw_displacement(study, home / f"displacement.{ending}")
+        write_text(home / "displacement.txt", f"{study}\n")
+        write_text(home / "displacement.json", json.dumps(study.as_dict(), indent=1) + "\n")
+    return 0
+
+
+_RUNNERS = {
+    "matching": _run_matching,
+    "pairing": _run_pairing,
+    "complexity": _run_complexity,
+    "labels": _run_labels,
+    "displacement": _run_displacement,
+}
+
+
+@contextmanager
+def _home(args: argparse.Namespace) -> Iterator[tuple[Path, Path | None, Path]]:
+    """Give the truths, the photos and a folder for results; generate a data set where none is given."""
+    import tempfile
+
+    from edgecritic.datasets.synthetic import write
+
+    with tempfile.TemporaryDirectory() as spare:
+        out = Path(spare) / "out" if args.out is None else Path(args.out)
+        if args.data is not None:
+            yield Path(args.data), None if args.images is None else Path(args.images), out
+        else:
+            home = write((Path(spare) if args.out is None else out) / "data", 8)
+            yield home / "truth", home / "images", out
+
+
+@contextmanager
+def _cases(args: argparse.Namespace) -> Iterator[list[Any]]:
+    from edgecritic.datasets.cases import find_cases
+
+    with _home(args) as (truth, photos, _):
+        found = find_cases(
+            None,
+            truth.absolute(),
+            images=None if photos is None else photos.absolute(),
+            split=args.split,
+        )
+        yield list(found.cases)
+
+
+def _finish(args: argparse.Namespace, document: Any, results: dict[str, Any], problems: list[str]) -> int:
+    """Print the study and write its files."""
+    from edgecritic.cli._output import jsonable, print_json
+    from edgecritic.report.document import document_text, write_document
+
+    if args.out is not None:
+        write_document(args.out, document, jsonable(results), name=args.study)
+    if args.json:
+        print_json(results)
+    else:
+        print(document_text(document))
+        if args.out is not None:
+            print(f"\nReport: {Path(args.out) / 'report.html'}")
+    return _complain(problems)
+
+
+def _complain(problems: list[str]) -> int:
+    for problem in problems:
+        sys.stderr.write(f"edgecritic: {' '.join(problem.split())}\n")
+    return 1 if problems else 0
+
+
+def _progress(text: str, unit: str) -> Any:
+    from edgecritic.cli._output import progress
+
+    return progress(text, unit=unit)
+
+
+def _floats(text: str, option: str) -> list[float]:
+    from edgecritic.errors import InputError
+
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} expects numbers separated by commas, got {text!r}") from None
+
+
+def _count(text: str, option: str) -> int | None:
+    from edgecritic.errors import InputError
+
+    if text == "all":
+        return None
+    if not text.isdigit():
+        raise InputError(f"{option} expects a number or all, got {text!r}")
+    return int(text)

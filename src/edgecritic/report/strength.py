@@ -1,0 +1,144 @@
+"""The report on detectors judged by label strength."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edgecritic.report.document import Document, Drawing, Table, draw, write_document
+from edgecritic.report.figures import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["strength_document", "write_strength"]
+
+_COLUMNS = ("f", "precision", "recall", "threshold", "annotator_precision", "precision_bonus")
+_SHADES = ("#d7dce1", "#b9c6d2", "#93afc4", "#6394b4", "#2f78a2", "#f28e2b")
+
+
+def strength_document(results: Mapping[str, Any], *, pictures: bool = True) -> Document:
+    """Make text, tables and figures of what `edgecritic.run.strength.run_strength` returned."""
+    findings = [line for one in results["detectors"] for line in _findings(one)]
+    drawings = [_levels(results), *(_outputs(one) for one in results["detectors"])] if pictures else []
+    return Document(
+        title="Detectors by label strength",
+        findings=tuple(findings),
+        facts=(
+            ("truth", str(results["truth"])),
+            ("protocol", str(results["protocol"]["id"])),
+            ("control", f"{results['draws']} draws, seed {results['seed']}"),
+        ),
+        tables=tuple(_tables(results)),
+        drawings=tuple(drawings),
+        problems=tuple(f"{row['detector']}: {row['id']}: {row['message']}" for row in results["failures"]),
+    )
+
+
+def write_strength(folder: str | Path, results: Mapping[str, Any]) -> tuple[Path, ...]:
+    """Write the page ``strength/report.html`` with tables and figures below `folder`."""
+    return write_document(Path(folder) / "strength", strength_document(results), name="strength")
+
+
+def _findings(one: Mapping[str, Any]) -> list[str]:
+    first, last = one["levels"][0], one["levels"][-1]
+    rho = one["outputs"]["rho"]
+    change = (
+        f"{one['name']}: from strength {first['strength']:g} to {last['strength']:g} precision goes from "
+        f"{first['precision']:.3f} to {last['precision']:.3f}, recall from {first['recall']:.3f} to "
+        f"{last['recall']:.3f}; the precision bonus of counting any annotator is "
+        f"{first['precision_bonus']:.3f} at first, {last['precision_bonus']:.3f} at last."
+    )
+    lines = [change]
+    if one["partial"] is not None:
+        more = last["f"] - one["partial"]["f"]
+        verdict = "better than" if more > 2 * one["partial"]["sd"] else "no better than"
+        lines.append(
+            f"{one['name']}: F {last['f']:.3f} at strength {last['strength']:g} is {verdict} "
+            f"{one['partial']['f']:.3f} ± {one['partial']['sd']:.3f} on as few labels chosen by place."
+        )
+    if rho is not None:
+        lines.append(f"{one['name']}: Spearman's ρ of output and label strength is {rho:.3f}.")
+    return lines
+
+
+def _tables(results: Mapping[str, Any]) -> list[Table]:
+    rows = []
+    for one in results["detectors"]:
+        rows += [
+            (f"{one['name']}, strength ≥ {level['strength']:g}", *(level[key] for key in _COLUMNS))
+            for level in one["levels"]
+        ]
+        if one["partial"] is not None:
+            part = one["partial"]
+            name = f"{one['name']}, as few by place"
+            rows.append((name, part["f"], part["precision"], part["recall"], None, None, None))
+    return [
+        Table(
+            name="levels",
+            title="The optimum at each label strength",
+            header=("labels", "F", "precision", "recall", "threshold", "P per annotator", "bonus"),
+            rows=tuple(rows),
+            note="P per annotator: the mean over annotators of the share of candidate pixels that match him; "
+            "bonus: what is gained because a match with any annotator counts.",
+        )
+    ]
+
+
+def _levels(results: Mapping[str, Any]) -> Drawing:
+    def paint(figure: Figure) -> None:
+        panels = figure.subplots(1, 3, sharey=True)
+        for panel, key in zip(panels, ("precision", "recall", "f"), strict=True):
+            for number, one in enumerate(results["detectors"]):
+                colour = COLOURS[number % len(COLOURS)]
+                xs = [level["strength"] for level in one["levels"]]
+                ys = [level[key] for level in one["levels"]]
+                panel.plot(xs, ys, "o-", color=colour, label=one["name"])
+                if one["partial"] is not None:
+                    panel.plot(1, one["partial"][key], "x", color=colour, ms=9, mew=2)
+            panel.set_xlabel("label strength at least")
+            panel.set_title("F" if key == "f" else key)
+            panel.set_ylim(0, 1)
+        panels[0].legend(frameon=False)
+
+    return draw(
+        "levels",
+        "Precision, recall and F on labels of growing strength",
+        "At the threshold of the best F. Crosses: the control, as few labels as consensus, chosen by place.",
+        paint,
+        size=(9, 3.4),
+    )
+
+
+def _outputs(one: Mapping[str, Any]) -> Drawing:
+    found = one["outputs"]
+
+    def paint(figure: Figure) -> None:
+        axis = figure.subplots()
+        shares = np.array([row if row is not None else [np.nan] * 6 for row in found["shares"]])
+        edges = np.array(found["outputs"])
+        bottom = np.zeros(len(shares))
+        for column, (name, shade) in enumerate(zip(found["levels"], _SHADES, strict=True)):
+            heights = np.nan_to_num(shares[:, column])
+            axis.bar(
+                edges[:-1], heights, np.diff(edges) * 0.94, bottom, align="edge", color=shade, label=name
+            )
+            bottom += heights
+        axis.set_xlim(0, 1)
+        axis.set_ylim(0, 1)
+        axis.set_xlabel("output of the detector")
+        axis.set_ylabel("share of matched labels")
+        axis.legend(title="strength", bbox_to_anchor=(1.01, 1), loc="upper left", frameon=False)
+
+    safe = "".join(sign if sign.isalnum() else "-" for sign in one["name"])
+    return draw(
+        f"outputs-{safe}",
+        f"{one['name']}: label strength over output",
+        "Of the labels matched with detector pixels of each output, the share of each strength. A detector "
+        "that ranks boundaries like people has more strong labels to the right.",
+        paint,
+        size=(7.5, 3.6),
+    )

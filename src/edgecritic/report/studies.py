@@ -1,0 +1,281 @@
+"""The reports of the studies of pairing, complexity and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edgecritic.inputs import BoolArray
+from edgecritic.report.annotators import annotators_document
+from edgecritic.report.document import Cell, Document, Drawing, Table, draw
+from edgecritic.report.figures import COLOURS
+from edgecritic.report.strength import strength_document
+from edgecritic.run.studies import LabelsStudy, PairingStudy
+from edgecritic.studies.complexity import MEASURES, ComplexityStudy
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["pairing_document", "complexity_document", "labels_document"]
+
+
+def pairing_document(study: PairingStudy) -> Document:
+    """Make text, tables and figures of the pairing study."""
+    findings = []
+    tables = []
+    for one in study.accuracy:
+        r = {name: [row[place] for row in one.pearson] for place, name in enumerate(one.methods)}
+        eps = [value for value in r["eps"] if value is not None]
+        smallest = ", ".join(
+            f"{name} {values[0]:.3f}" for name, values in r.items() if values and values[0] is not None
+        )
+        findings.append(
+            f"{one.data}: EPS correlates with the Hungarian method by {min(eps):.3f} to {max(eps):.3f}; at "
+            f"side {one.sides[0]}: {smallest}."
+        )
+        rows: list[tuple[Cell, ...]] = [
+            (side, number, *line)
+            for side, number, line in zip(one.sides, one.samples, one.pearson, strict=True)
+        ]
+        tables.append(
+            Table(
+                name=f"accuracy-{one.data}",
+                title=f"Pearson's r with the Hungarian figure of merit, {one.data}",
+                header=("side", "sub-images", *one.methods),
+                rows=tuple(rows),
+            )
+        )
+    slopes = _slopes(study)
+    if slopes:
+        text = ", ".join(f"{name} {ndim}-D {slope:.2f}" for (name, ndim), slope in slopes.items())
+        findings.append(f"Growth of time with the number of points (exponent): {text}.")
+    tables.append(
+        Table(
+            name="times",
+            title="Time of one matching",
+            header=("method", "dimensions", "points", "milliseconds"),
+            rows=tuple((one.method, one.ndim, one.points, 1000 * one.seconds) for one in study.times),
+        )
+    )
+    return Document(
+        title="How good is cheap pairing?",
+        findings=tuple(findings),
+        facts=(("window", "5"), ("figure of merit", "Σ 1/(1 + d²/9) / max(|G|, |D|)")),
+        tables=tuple(tables),
+        drawings=(_accuracy(study), _times(study)),
+    )
+
+
+def complexity_document(
+    study: ComplexityStudy, *, photos: Sequence[tuple[str, Mapping[str, BoolArray]]] = (), problems: Any = ()
+) -> Document:
+    """Make text, tables and figures of the complexity study; `photos` are the best maps of some images."""
+    findings = []
+    for name in ("PFoM", "Q_B"):
+        lost = study.loss(name)
+        place = MEASURES.index(name)
+        best = study.chosen_values[:, :, 1 if name == "PFoM" else 2, place]
+        share = 1 - lost.sum() / best.sum() if best.sum() > 0 else float("nan")
+        findings.append(
+            f"The map that C chooses without truth has {share:.0%} of the best {name} of its detector; "
+            f"it loses {np.median(lost):.3f} in the median."
+        )
+    inside = ((study.choices[:, :, 0] > 0) & (study.choices[:, :, 0] < 98)).mean()
+    findings.append(
+        f"C is largest inside the grid of parameters, not at its ends, in {inside:.0%} of the cases."
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for d, detector in enumerate(study.detectors):
+        for c, chooser in enumerate(("C", "PFoM", "Q_B")):
+            thresholds = [one.thresholds[d][study.choices[i, d, c]] for i, one in enumerate(study.curves)]
+            means = study.chosen_values[:, d, c].mean(axis=0)
+            rows.append(
+                (f"{detector}, chosen by {chooser}", float(np.mean(thresholds)), *(float(v) for v in means))
+            )
+    table = Table(
+        name="choices",
+        title="What each score chooses, mean over images",
+        header=("detector and chooser", "threshold", *MEASURES),
+        rows=tuple(rows),
+    )
+    drawings = [_curves(study), _boxes(study)]
+    if photos:
+        drawings.append(_best_maps(photos))
+    return Document(
+        title="Choosing edge maps without truth",
+        findings=tuple(findings),
+        facts=(("images", str(len(study.images))), ("detectors", ", ".join(study.detectors))),
+        tables=(table,),
+        drawings=tuple(drawings),
+        problems=tuple(problems),
+    )
+
+
+def labels_document(study: LabelsStudy) -> Document:
+    """Make one report of annotators, detectors by label strength, and forced choice."""
+    people = annotators_document(study.annotators)
+    parts = [people]
+    findings = list(people.findings)
+    if study.strength is not None:
+        parts.append(strength_document(study.strength))
+        findings += parts[-1].findings
+    counts = study.as_dict()["trials"]
+    if study.trials:
+        findings.append(
+            f"{counts['hard']} hard and {counts['easy']} easy trials of the forced choice are in trials.json."
+        )
+    for mode, risk in study.risks.items():
+        findings.append(
+            f"Risk of the data set, {mode}: {risk['risk']:.3f} ({risk['low']:.3f} to {risk['high']:.3f}) "
+            f"over {risk['trials']} trials; published: {'.5017' if mode == 'hard' else '.1082'}, chance .5."
+        )
+    return Document(
+        title=f"Labels of {study.annotators.results['truth']}",
+        findings=tuple(findings),
+        facts=people.facts,
+        tables=tuple(table for part in parts for table in part.tables),
+        drawings=tuple(drawing for part in parts for drawing in part.drawings),
+        problems=tuple(line for part in parts for line in part.problems),
+    )
+
+
+def _slopes(study: PairingStudy) -> dict[tuple[str, int], float]:
+    """Return the exponents of time over points in the upper half of the sizes."""
+    found = {}
+    for key in dict.fromkeys((one.method, one.ndim) for one in study.times):
+        points = [(one.points, one.seconds) for one in study.times if (one.method, one.ndim) == key]
+        upper = points[len(points) // 2 - 1 :] if len(points) > 2 else points
+        if len(upper) > 1:
+            x, y = np.log([n for n, _ in upper]), np.log([max(s, 1e-9) for _, s in upper])
+            found[key] = float(np.polyfit(x, y, 1)[0])
+    return found
+
+
+def _accuracy(study: PairingStudy) -> Drawing:
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots(1, len(study.accuracy), sharey=True, squeeze=False)[0]
+        for axis, one in zip(axes, study.accuracy, strict=True):
+            for number, name in enumerate(one.methods):
+                values = [np.nan if row[number] is None else row[number] for row in one.pearson]
+                axis.plot(one.sides, values, "o-", ms=4, color=COLOURS[number], label=name)
+            axis.set_title(one.data, fontsize=9)
+            axis.set_xlabel("side of the sub-image (pixels)")
+            axis.set_xticks(one.sides[::2])
+            axis.grid(color="#dddddd", linewidth=0.6)
+        axes[0].set_ylabel("Pearson's r with Hungarian")
+        axes[-1].legend(frameon=False, loc="lower right")
+
+    return draw(
+        "accuracy",
+        "Agreement with the optimal assignment",
+        "Correlation of each figure of merit with that of the Hungarian method over the sub-images.",
+        paint,
+        size=(4.4 * len(study.accuracy) + 1, 3.6),
+    )
+
+
+def _times(study: PairingStudy) -> Drawing:
+    names = list(dict.fromkeys(one.method for one in study.times))
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots(1, 2, sharey=True)
+        for axis, ndim in zip(axes, (2, 3), strict=True):
+            for number, name in enumerate(names):
+                rows = [one for one in study.times if one.method == name and one.ndim == ndim]
+                if rows:
+                    xs, ys = [one.points for one in rows], [one.seconds for one in rows]
+                    axis.loglog(xs, ys, "o-", ms=4, color=COLOURS[number % len(COLOURS)], label=name)
+            axis.set_title(f"{ndim}-D", fontsize=9)
+            axis.set_xlabel("points")
+            axis.grid(color="#dddddd", linewidth=0.6)
+            axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+            axis.yaxis.set_major_formatter(lambda value, _: f"{1000 * value:g}")
+            axis.minorticks_off()
+        axes[0].set_ylabel("milliseconds")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+
+    return draw(
+        "times",
+        "Time over the number of correspondences",
+        "Point sets with a perfect pairing inside a window of 5, at constant density. pfom is a distance "
+        "transform of the whole image; hungarian works group by group of connected pixels, "
+        "dense on all at once.",
+        paint,
+        size=(10, 3.8),
+    )
+
+
+def _curves(study: ComplexityStudy) -> Drawing:
+    one = max(study.curves, key=lambda curves: float(np.ptp(curves.values[:, :, 2], axis=1).mean()))
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots(1, len(study.detectors), sharey=True, squeeze=False)[0]
+        for d, axis in enumerate(axes):
+            for m, name in enumerate(MEASURES):
+                style = "-" if m < 3 else "--"
+                axis.plot(one.thresholds[d], one.values[d, :, m], style, color=COLOURS[m], label=name)
+            axis.axvline(one.thresholds[d][one.choice(d, "C")], color="#999999", linewidth=0.8)
+            axis.set_title(study.detectors[d], fontsize=9)
+            axis.set_xlabel("threshold")
+            axis.set_ylim(0, 1)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+
+    return draw(
+        "curves",
+        f"All measures over the grids, image {one.image}",
+        "E, H and C = E·H need no truth; PFoM and Q_B do. Grey line: the choice of C.",
+        paint,
+        size=(12, 2.9),
+    )
+
+
+def _boxes(study: ComplexityStudy) -> Drawing:
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots(1, 3)
+        shown = (("C", 0, 2, "C at its choice"), ("PFoM", 0, 3, "PFoM"), ("Q_B", 0, 4, "Q_B"))
+        places = np.arange(len(study.detectors))
+        for axis, (name, _, column, title) in zip(axes, shown, strict=True):
+            by_c = [study.chosen_values[:, d, 0, column] for d in places]
+            if name == "C":
+                axis.boxplot(by_c, positions=places, widths=0.5)
+            else:
+                own = 1 if name == "PFoM" else 2
+                best = [study.chosen_values[:, d, own, column] for d in places]
+                colour = {"color": COLOURS[1]}
+                axis.boxplot(by_c, positions=places - 0.2, widths=0.34)
+                axis.boxplot(best, positions=places + 0.2, widths=0.34, boxprops=colour, medianprops=colour)
+                title += ": C's choice (black), its own (orange)"
+            axis.set_xticks(places, study.detectors, rotation=30, fontsize=8)
+            axis.set_title(title, fontsize=8)
+
+    return draw(
+        "boxes",
+        "Best values over the data set",
+        "Left: the largest C of each detector. Middle and right: PFoM and Q_B of the map that C chooses, "
+        "beside the best that the grid offers.",
+        paint,
+        size=(11, 3.4),
+    )
+
+
+def _best_maps(photos: Sequence[tuple[str, Mapping[str, BoolArray]]]) -> Drawing:
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots(len(photos), 3, squeeze=False)
+        for row, (name, maps) in zip(axes, photos, strict=True):
+            for axis, (title, edges) in zip(row, maps.items(), strict=True):
+                axis.imshow(~edges, cmap="gray", interpolation="nearest")
+                axis.set_title(title, fontsize=8)
+                axis.set_xticks([])
+                axis.set_yticks([])
+            row[0].set_ylabel(name, fontsize=8)
+
+    return draw(
+        "best-maps",
+        "The best maps of all detectors",
+        "By complexity, which needs no truth, by PFoM, and by Q_B.",
+        paint,
+        size=(9, 2.2 * len(photos) + 0.2),
+        kinds=("png",),
+    )

@@ -1,0 +1,313 @@
+"""The matching study over a data set: planned, run in shares on one machine or many, and combined."""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edgecritic.datasets.cases import Case
+from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.run.executor import Progress, absolute, run_tasks
+from edgecritic.run.files import replace_file
+from edgecritic.studies.blocks import (
+    Block,
+    BlockScores,
+    canny_blocks,
+    compare_block,
+    inter_blocks,
+    intra_blocks,
+)
+from edgecritic.studies.matching import MatchingStudy, analyse, join_blocks
+from edgecritic.studies.pairs import TOLERANCES
+
+__all__ = ["StudyPart", "Plan", "study_parts", "make_plan", "run_parts", "combine_parts", "parse_share"]
+
+DEFAULT_INTER = 24
+"""So many images are compared with each other, with one map each, unless all are asked for."""
+
+DEFAULT_CANNY = 16
+"""On so many images Canny maps are compared, unless all are asked for."""
+
+_BYTES_PER_PAIR = 4 * 2 * 8
+_FILE_BYTES = 1500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StudyPart:
+    """One of the tables of the study: its blocks and whether references and candidates are the same maps."""
+
+    maps: str
+    blocks: tuple[Block, ...]
+    symmetric: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run will need.
+
+    Attributes
+    ----------
+    tasks, done : int
+        Blocks, and those that are finished already.
+    pairs : int
+        Estimated number of pairs of maps that are left.
+    pairs_per_second : float
+        Measured on this machine, on one core.
+    core_hours : float
+        Estimated for what is left.
+    disk_bytes : int
+        Estimated for all results.
+    """
+
+    tasks: int
+    done: int
+    pairs: int
+    pairs_per_second: float
+    core_hours: float
+    disk_bytes: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.tasks} tasks, {self.done} of them done; about {self.pairs:,} pairs of maps are left, "
+            f"each with 4 strategies at every tolerance\n{self.pairs_per_second:.0f} pairs per second on one "
+            f"core here: about {self.core_hours:.2f} core-hours\n{self.disk_bytes / 1e6:,.1f} MB of disk"
+        )
+
+
+def study_parts(
+    cases: Sequence[Case],
+    *,
+    tolerances: Sequence[float] = TOLERANCES,
+    images: int | None = None,
+    inter: int | None = DEFAULT_INTER,
+    canny: int | None = DEFAULT_CANNY,
+) -> list[StudyPart]:
+    """Return the work of the study.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+    tolerances : sequence of float
+        In pixels, ascending.
+    images : int, optional
+        Only the first so many images.
+    inter : int or None
+        So many images are compared across images, with one map each (0: none); ``None``: all maps of all
+        images with each other, the full experiment.
+    canny : int or None
+        On so many images that have a photo the human maps are compared with six Canny maps too (0: none);
+        ``None``: on all of them.
+    """
+    chosen = list(cases)[:images]
+    if not chosen:
+        raise DataError("the study needs images with several annotators, none was found")
+    if inter is None:
+        human = inter_blocks(chosen, tolerances)
+    else:
+        across = inter_blocks(chosen[:inter], tolerances, most=1, images_per_block=12) if inter else []
+        human = [*intra_blocks(chosen, tolerances), *across]
+    parts = [StudyPart(maps="human", blocks=tuple(human), symmetric=True)]
+    seen = [case for case in chosen if case.image is not None]
+    seen = seen[:canny]
+    if seen:
+        blocks = canny_blocks(seen, tolerances)
+        few = seen if inter is None else seen[: inter // 3]
+        if few:
+            blocks += canny_blocks(few, tolerances, inter=True)
+        parts.append(StudyPart(maps="canny", blocks=tuple(blocks), symmetric=False))
+    return parts
+
+
+def parse_share(text: str) -> tuple[int, int]:
+    """Read ``3/1000``: the third of a thousand shares.
+
+    Examples
+    --------
+    >>> parse_share("3/1000")
+    (3, 1000)
+    """
+    first, slash, second = text.partition("/")
+    try:
+        number, total = int(first), int(second)
+    except ValueError:
+        number = total = 0
+    if not slash or not 1 <= number <= total:
+        raise InputError(f"a share is written N/TOTAL with 1 ≤ N ≤ TOTAL, such as 3/1000, got {text!r}")
+    return number, total
+
+
+def make_plan(parts: Sequence[StudyPart], folder: str | Path | None = None, *, seconds: float = 5.0) -> Plan:
+    """Time a sample of the tasks that are left and say what the rest will need.
+
+    Tasks are taken evenly from all of them until `seconds` have passed.
+    """
+    home = absolute(folder)
+    blocks = [block for part in parts for block in part.blocks]
+    left = [block for block in blocks if home is None or not _file(home, block).exists()]
+    pairs = measured = 0
+    begin = time.process_time()
+    spent = 0.0
+    step = max(1, len(left) // 16)
+    for block in [*left[step // 2 :: step], *left]:
+        scores = compare_block(block)
+        if measured == 0 and pairs == 0:
+            begin = time.process_time()  # the first block may have compiled
+            pairs, measured = 0, 0
+            scores = compare_block(block)
+        pairs += scores.pairs
+        measured += 1
+        spent = time.process_time() - begin
+        if spent >= seconds:
+            break
+    speed = pairs / spent if spent > 0 else float("nan")
+    each = pairs / measured if measured else 0.0
+    tolerances = len(blocks[0].tolerances) if blocks else 0
+    return Plan(
+        tasks=len(blocks),
+        done=len(blocks) - len(left),
+        pairs=round(each * len(left)),
+        pairs_per_second=speed,
+        core_hours=(spent / measured * len(left) / 3600) if measured else 0.0,
+        disk_bytes=round(len(blocks) * (each * _BYTES_PER_PAIR * tolerances + _FILE_BYTES)),
+    )
+
+
+def run_parts(
+    parts: Sequence[StudyPart],
+    *,
+    out: str | Path | None = None,
+    share: tuple[int, int] = (1, 1),
+    jobs: int | None = None,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[dict[str, BlockScores], list[str]]:
+    """Compute the blocks of a share that are not stored yet.
+
+    Parameters
+    ----------
+    parts : sequence of StudyPart
+    out : path, optional
+        Finished blocks are stored in ``out/blocks`` and never computed again.
+    share : (number, total)
+        Every total-th block, beginning with block `number`.
+    jobs, cluster, progress
+        See :func:`edgecritic.run.executor.run_tasks`.
+
+    Returns
+    -------
+    (dict, list)
+        Scores by the blocks' keys, and what failed in words.
+    """
+    folder = absolute(out)
+    blocks = [block for part in parts for block in part.blocks]
+    number, total = share
+    work = [_Task(block, folder) for block in blocks[number - 1 :: total]]
+    found: dict[str, BlockScores] = {}
+    failures = []
+    for key, result in run_tasks(_compute, work, jobs=jobs, cluster=cluster, progress=progress):
+        if isinstance(result, str):
+            failures.append(result)
+        else:
+            found[key] = result
+    return found, sorted(failures)
+
+
+def combine_parts(
+    parts: Sequence[StudyPart],
+    scores: dict[str, BlockScores] | None = None,
+    folders: Sequence[str | Path] = (),
+    *,
+    partial: bool = False,
+) -> list[MatchingStudy]:
+    """Analyse the results of all shares.
+
+    Parameters
+    ----------
+    parts : sequence of StudyPart
+        The same as when the shares were run.
+    scores : dict, optional
+        Results at hand; the others are read from the folders.
+    folders : sequence of path
+        Where shares were stored.
+    partial : bool
+        Analyse what there is instead of asking for what is missing.
+    """
+    homes = [Path(folder).absolute() for folder in folders]
+    known = dict(scores or {})
+    studies = []
+    missing = 0
+    for part in parts:
+        blocks = []
+        for block in part.blocks:
+            found = known.get(block.key) or _stored(homes, block)
+            if found is None:
+                missing += 1
+            else:
+                blocks.append((found.rows, found.columns, found.f))
+        if blocks:
+            table = join_blocks(blocks, tolerances=part.blocks[0].tolerances, symmetric=part.symmetric)
+            studies.append(analyse(table, maps=part.maps))
+    if missing and not partial:
+        total = sum(len(part.blocks) for part in parts)
+        raise DataError(
+            f"{missing} of {total} tasks are not finished; run their shares "
+            "(or the command without --share, which does what is missing) before combining"
+        )
+    if not studies:
+        raise DataError("nothing was compared yet")
+    return studies
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    block: Block
+    folder: Path | None
+
+
+def _compute(task: _Task) -> tuple[str, BlockScores | str]:
+    """Compare one block, or take it from the store; a bad file becomes a message."""
+    key = task.block.key
+    try:
+        stored = None if task.folder is None else _stored([task.folder], task.block)
+        if stored is not None:
+            return key, stored
+        scores = compare_block(task.block)
+        if task.folder is not None:
+            _save(_file(task.folder, task.block), scores)
+    except EdgeCriticError as error:
+        return key, str(error)
+    return key, scores
+
+
+def _file(folder: Path, block: Block) -> Path:
+    return folder / "blocks" / block.key[:2] / f"{block.key}.npz"
+
+
+def _save(file: Path, scores: BlockScores) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{file.parent}: cannot be made ({error.strerror or error})") from error
+    stream = io.BytesIO()
+    np.savez(stream, rows=np.array(scores.rows), columns=np.array(scores.columns), f=scores.f)
+    with replace_file(file) as target:
+        target.write(stream.getvalue())
+
+
+def _stored(folders: Sequence[Path], block: Block) -> BlockScores | None:
+    for folder in folders:
+        file = _file(folder, block)
+        if not os.path.lexists(file):
+            continue
+        try:
+            with np.load(file, allow_pickle=False) as held:
+                return BlockScores(tuple(held["rows"].tolist()), tuple(held["columns"].tolist()), held["f"])
+        except (OSError, ValueError, KeyError):
+            continue  # damaged: computed again
+    return None

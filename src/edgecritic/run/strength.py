@@ -1,0 +1,248 @@
+"""Detectors judged on labels of growing strength, and on as few labels chosen by place (the control)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgecritic.annotators.census import LEVELS
+from edgecritic.annotators.outputs import OutputStrength, output_strength, pool_output_strength
+from edgecritic.annotators.partial import partial_labels
+from edgecritic.annotators.perceptual import strength
+from edgecritic.datasets.cases import Case, find_cases
+from edgecritic.datasets.files import holds_segmentations
+from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
+from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.sweep import Sweep, sweep
+from edgecritic.run.executor import Progress, absolute, run_tasks
+from edgecritic.run.files import write_text
+from edgecritic.run.protocol_file import find_protocol
+from edgecritic.run.store import Store, hash_files, safe_name
+
+__all__ = ["run_strength", "SCHEMA"]
+
+SCHEMA = 1
+"""Version of the layout of ``strength.json``."""
+
+RECORD_VERSION = 1
+DRAWS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    detector: str
+    case: Case
+    protocol: Protocol
+    levels: tuple[float, ...]
+    draws: int
+    seed: int
+    folder: Path | None
+    fresh: bool
+
+
+def run_strength(
+    detectors: Mapping[str, str | Path],
+    truth: str | Path,
+    *,
+    protocol: str | Path | Protocol = "bsds",
+    levels: Sequence[float] = LEVELS,
+    draws: int = DRAWS,
+    seed: int = 0,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    masks: str | Path | None = None,
+    split: str | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Judge detectors on the labels of at least each strength.
+
+    For every level each annotator's map keeps its labels of that strength or more, and the whole protocol
+    is run on what is left. Level 0 is the usual benchmark, level 1 that on consensus labels. The control
+    keeps as many labels as consensus does, but chosen by place (`partial_labels`), averaged over draws.
+
+    The precision bonus is what a candidate gains because a match with any single annotator counts: P minus
+    the mean over annotators of the share of candidate pixels that match him.
+
+    Parameters
+    ----------
+    detectors, truth, protocol, out, jobs, cluster, masks, split, fresh, progress
+        As for :func:`edgecritic.run.bench.run_bench`; the same `out` may be used.
+    levels : sequence of float
+        Strengths in [0, 1].
+    draws, seed : int
+        Of the control; 0 draws leave it out.
+
+    Returns
+    -------
+    dict
+        What ``strength.json`` holds.
+    """
+    chosen = find_protocol(protocol)
+    steps = tuple(sorted({float(level) for level in levels}))
+    if not steps or not all(0 <= level <= 1 for level in steps):
+        raise InputError(f"strengths must lie in [0, 1], got {list(levels)}")
+    folder = absolute(out)
+    work = []
+    for name, place in detectors.items():
+        found = find_cases(absolute(place), Path(truth).absolute(), masks=absolute(masks), split=split)
+        if not found.cases:
+            raise DataError(f"{place}: no prediction has the name of a truth in {truth}")
+        records = None if folder is None else folder / "images" / f"strength-{safe_name(name)}"
+        work += [_Job(name, case, chosen, steps, draws, seed, records, fresh) for case in found]
+    finished: dict[str, dict[str, Any]] = {name: {} for name in detectors}
+    failures = []
+    for name, image, content in run_tasks(_judge, work, jobs=jobs, cluster=cluster, progress=progress):
+        if isinstance(content, str):
+            failures.append({"detector": name, "id": image, "message": content})
+        else:
+            finished[name][image] = content
+    if not any(finished.values()):
+        raise DataError(f"no image could be judged: {failures[0]['message']}")
+    results = {
+        "schema": SCHEMA,
+        "protocol": {**chosen.as_dict(), "digest": chosen.digest},
+        "truth": Path(truth).name,
+        "levels": list(steps),
+        "draws": draws,
+        "seed": seed,
+        "detectors": [
+            _entry(name, images, chosen, steps, draws) for name, images in finished.items() if images
+        ],
+        "failures": sorted(failures, key=lambda row: (row["detector"], row["id"])),
+    }
+    if folder is not None:
+        text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        write_text(folder / "strength.json", text)
+    return results
+
+
+def _judge(job: _Job) -> tuple[str, str, dict[str, Any] | str]:
+    """Judge one image, or take it from the store; a bad file becomes a message."""
+    try:
+        key = _key(job)
+        store = None if job.folder is None else Store(job.folder)
+        content = None if store is None or job.fresh else store.load(job.case.id, key)
+        if content is None:
+            content = _measure(job)
+            if store is not None:
+                store.save(job.case.id, key, content)
+    except EdgeCriticError as error:
+        return job.detector, job.case.id, str(error)
+    except MemoryError:
+        return job.detector, job.case.id, "not enough memory for this image"
+    return job.detector, job.case.id, content
+
+
+def _key(job: _Job) -> str:
+    files = [*job.case.truths, job.case.prediction, job.case.mask]
+    digest = hash_files([file for file in files if file is not None])
+    parts = [RECORD_VERSION, job.protocol.digest, job.levels, job.draws, job.seed, digest]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _measure(job: _Job) -> dict[str, Any]:
+    case = job.case
+    if case.prediction is not None and holds_segmentations(case.prediction):
+        raise InputError(f"{case.id}: label strength needs a soft map, this prediction holds segmentations")
+    output, truths, mask = case.load_strength(), case.load_truths(), case.load_mask()
+    if mask is not None:
+        truths = [truth & mask for truth in truths]
+    found = strength(truths, tolerance=job.protocol.tolerance_for(truths[0].shape))
+
+    def counts(maps: Any) -> Any:
+        swept = sweep(output, maps, protocol=job.protocol, mask=mask)
+        return {"counts": swept.counts[:, 1:].astype(int).tolist(), "zero": swept.zero.tolist()}
+
+    draws = [partial_labels(found, seed=[job.seed, draw, *case.id.encode()]) for draw in range(job.draws)]
+    seen = output if mask is None else np.where(mask, output, 0.0)
+    return {
+        "shape": list(found.shape),
+        "tolerance": found.tolerance,
+        "annotators": found.annotators,
+        "levels": [counts(found.at_least(level)) for level in job.levels],
+        "partial": [counts(maps) for maps in draws],
+        "outputs": output_strength(seen, found, thinned=job.protocol.thin).counts.tolist(),
+    }
+
+
+def _entry(
+    name: str, images: Mapping[str, Any], protocol: Protocol, levels: tuple[float, ...], draws: int
+) -> dict[str, Any]:
+    rows = []
+    for place, level in enumerate(levels):
+        found = _result(images, protocol, "levels", place)
+        rows.append({"strength": level, **found.ods.as_dict(), **_bonus(images, found, place, protocol)})
+    partial = [_result(images, protocol, "partial", draw).ods for draw in range(draws)]
+    parts = [
+        OutputStrength(
+            counts=np.array(one["outputs"]), strengths=np.arange(1, one["annotators"] + 1) / one["annotators"]
+        )
+        for one in images.values()
+    ]
+    return {
+        "name": name,
+        "images": len(images),
+        "levels": rows,
+        "partial": None if not partial else _mean_point(partial),
+        "outputs": pool_output_strength(parts).as_dict(),
+    }
+
+
+def _result(images: Mapping[str, Any], protocol: Protocol, part: str, place: int) -> BenchmarkResult:
+    benchmark = Benchmark(protocol)
+    thresholds = protocol.threshold_values()[:, None]
+    for name in sorted(images):
+        one = images[name]
+        plain = one[part][place]
+        benchmark.add_counts(
+            name,
+            Sweep(
+                protocol=protocol,
+                shape=tuple(one["shape"]),
+                tolerance=one["tolerance"],
+                annotators=one["annotators"],
+                counts=np.concatenate([thresholds, np.array(plain["counts"], dtype=np.float64)], axis=1),
+                zero=np.array(plain["zero"]),
+            ),
+        )
+    return benchmark.result(draws=0)
+
+
+def _bonus(
+    images: Mapping[str, Any], found: BenchmarkResult, place: int, protocol: Protocol
+) -> dict[str, float]:
+    """Return precision by union and by annotator, at the threshold of the grid next to the optimum.
+
+    Matchings are one to one: the matched truth pixels of an annotator are as many as the candidate pixels
+    that match him.
+    """
+    nearest = int(np.argmin(np.abs(protocol.threshold_values() - float(found.ods.threshold or 0.0))))
+    hits = total = matched = single = 0
+    for one in images.values():
+        row = one["levels"][place]["counts"][nearest]
+        matched += row[2]
+        total += row[3]
+        hits += row[0]
+        single += one["annotators"] * row[3]
+    union = matched / total if total else 0.0
+    each = hits / single if single else 0.0
+    return {"union_precision": union, "annotator_precision": each, "precision_bonus": union - each}
+
+
+def _mean_point(points: Sequence[Any]) -> dict[str, float]:
+    f = np.array([point.f for point in points])
+    return {
+        "f": float(f.mean()),
+        "sd": float(f.std(ddof=1)) if f.size > 1 else 0.0,
+        "precision": float(np.mean([point.precision for point in points])),
+        "recall": float(np.mean([point.recall for point in points])),
+    }

@@ -1,0 +1,300 @@
+"""The studies of pairing and complexity, and of the labels of a data set, over many images."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgecritic.annotators.answers import read_answers, trials_json
+from edgecritic.annotators.choice import MODES, Mode, Trial, dataset_risk, trials
+from edgecritic.annotators.perceptual import LabelStrength, strength
+from edgecritic.datasets.cases import Case, find_cases
+from edgecritic.datasets.write import write_map
+from edgecritic.errors import DataError, EdgeCriticError
+from edgecritic.inputs import BoolArray
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.sweep import candidate_at
+from edgecritic.run.annotators import AnnotatorsRun, run_annotators
+from edgecritic.run.executor import Progress, absolute, run_tasks
+from edgecritic.run.files import write_text
+from edgecritic.run.store import Store, hash_files
+from edgecritic.run.strength import run_strength
+from edgecritic.studies.complexity import ComplexityStudy, ImageCurves, curves_of_case, summarise_curves
+from edgecritic.studies.pairing import (
+    DENSE,
+    METHODS,
+    SIDES,
+    PairingAccuracy,
+    PairingTime,
+    accuracy,
+    accuracy_of_samples,
+    brain_samples,
+    synthetic_samples,
+    time_pairing,
+)
+
+__all__ = ["PairingStudy", "run_pairing", "run_complexity", "LabelsStudy", "run_labels"]
+
+RECORD_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairingStudy:
+    """Accuracy on each kind of data, and times."""
+
+    accuracy: tuple[PairingAccuracy, ...]
+    times: tuple[PairingTime, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        rows = [
+            {"method": one.method, "ndim": one.ndim, "points": one.points, "seconds": one.seconds}
+            for one in self.times
+        ]
+        return {"accuracy": [one.as_dict() for one in self.accuracy], "times": rows}
+
+
+def run_pairing(
+    data: str | Path | None = None,
+    *,
+    samples: int = 200,
+    sides: Sequence[int] = SIDES,
+    points: Sequence[int] = (300, 1000, 3000, 10000, 30000),
+    most_slow: int = 3000,
+    detector: str = "sobel",
+    seed: int = 0,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+) -> PairingStudy:
+    """Compare pairing strategies with the Hungarian method, and time them.
+
+    Parameters
+    ----------
+    data : path, optional
+        Folder of the MNI152 template, for real sub-images beside the synthetic ones.
+    samples : int
+        Sub-images of each side.
+    points : sequence of int
+        Sizes of the point sets that are timed (on this machine, one after the other); the dense
+        Hungarian method up to `most_slow` only.
+    """
+    families = {"synthetic": {side: list(synthetic_samples(side, samples, seed=seed)) for side in sides}}
+    if data is not None:
+        families["mni152"] = brain_samples(data, sides, samples, detector=detector, seed=seed)
+    work = [(name, side, cut) for name, family in families.items() for side, cut in family.items()]
+    scored = {
+        (name, side): rows
+        for name, side, rows in run_tasks(_score, work, jobs=jobs, cluster=cluster, progress=progress)
+    }
+    found = tuple(accuracy(name, {side: scored[name, side] for side in sides}) for name in families)
+    times = []
+    for ndim in (2, 3):
+        for number in points:
+            methods = [
+                name
+                for name in (*METHODS, "exact", DENSE)
+                if name != "closest, shared" and (number <= most_slow or name != DENSE)
+            ]
+            times += time_pairing(ndim, number, methods, seed=seed)
+    return PairingStudy(accuracy=found, times=tuple(times))
+
+
+def run_complexity(
+    cases: Sequence[Case],
+    *,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[ComplexityStudy, list[str]]:
+    """Study images that have a photo and at least one truth; return the study and what failed in words."""
+    seen = [case for case in cases if case.image is not None]
+    if not seen:
+        raise DataError("no image has a photo; give their folder with --images")
+    folder = absolute(out)
+    work = [(case, None if folder is None else folder / "images") for case in seen]
+    finished = list(run_tasks(_curves, work, jobs=jobs, cluster=cluster, progress=progress))
+    curves = [one for one in finished if isinstance(one, ImageCurves)]
+    failures = sorted(one for one in finished if isinstance(one, str))
+    if not curves:
+        raise DataError(f"no image could be studied: {failures[0]}")
+    return summarise_curves(curves), failures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelsStudy:
+    """Everything about the labels of a data set.
+
+    Attributes
+    ----------
+    annotators : AnnotatorsRun
+    strength : dict or None
+        What `run_strength` returned.
+    trials : tuple of Trial
+    risks : dict
+        By mode the risk that answers show.
+    """
+
+    annotators: AnnotatorsRun
+    strength: dict[str, Any] | None
+    trials: tuple[Trial, ...]
+    risks: Mapping[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything but the trials' pixels, ready for JSON."""
+        return {
+            "annotators": self.annotators.results,
+            "strength": self.strength,
+            "trials": {mode: sum(one.mode == mode for one in self.trials) for mode in MODES},
+            "risks": dict(self.risks),
+        }
+
+
+def run_labels(
+    truth: str | Path,
+    out: str | Path,
+    *,
+    predictions: Mapping[str, str | Path] | None = None,
+    detector: str = "canny(sigma=2)",
+    images: str | Path | None = None,
+    split: str | None = None,
+    most: int | None = None,
+    draws: int = 10,
+    answers: str | Path | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+) -> LabelsStudy:
+    """Weigh the labels of a data set, judge detectors on them, and prepare the forced choice.
+
+    Parameters
+    ----------
+    truth : path
+    out : path
+        Finished work, trials (``trials.json``) and results are kept there.
+    predictions : mapping of name to folder, optional
+        Soft maps of detectors; without any, `detector` is run on the photos.
+    most : int, optional
+        Detectors are judged on the first so many images only.
+    draws : int
+        Of the partial-label control.
+    answers : path, optional
+        Answers of people to ``trials.json`` of an earlier run, as CSV or JSON.
+    """
+    home = Path(out).absolute()
+    common: dict[str, Any] = {"split": split, "jobs": jobs, "cluster": cluster, "progress": progress}
+    people = run_annotators(truth, images=images, out=home, **common)
+    several = {row["id"] for row in people.results["per_image"]}
+    cases = [case for name, case in people.cases.items() if name in several]
+    maps = dict(predictions or {})
+    if not maps:
+        seen = [case for case in cases if case.image is not None][:most]
+        if not seen:
+            return LabelsStudy(annotators=people, strength=None, trials=(), risks={})
+        maps = {detector: _detect_all(seen, detector, home / "detected", jobs, cluster)}
+    judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, **common)
+    asked = []
+    for entry in judged["detectors"]:
+        found = find_cases(Path(maps[entry["name"]]).absolute(), Path(truth).absolute(), split=split)
+        asked += _trials(entry, [case for case in found if case.id in several], seed)
+    write_text(home / "trials.json", trials_json(asked))
+    risks = {} if answers is None else _risks(asked, answers)
+    return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), risks=risks)
+
+
+def _score(task: tuple[str, int, list[tuple[BoolArray, BoolArray]]]) -> tuple[str, int, Any]:
+    name, side, cut = task
+    return name, side, accuracy_of_samples(cut)
+
+
+def _curves(task: tuple[Case, Path | None]) -> ImageCurves | str:
+    """Compute the curves of a case, or take them from the store."""
+    case, folder = task
+    if folder is None or case.image is None:
+        return curves_of_case(case)
+    try:
+        store = Store(folder)
+        files = hash_files([*case.truths, case.image])
+        key = hashlib.sha256(json.dumps([RECORD_VERSION, "complexity", files]).encode()).hexdigest()
+        kept = store.load(case.id, key)
+        if kept is not None:
+            return ImageCurves(
+                image=case.id,
+                detectors=tuple(kept["detectors"]),
+                thresholds=np.array(kept["thresholds"]),
+                values=np.array(kept["values"]),
+            )
+        found = curves_of_case(case)
+        if isinstance(found, ImageCurves):
+            content = {
+                "detectors": list(found.detectors),
+                "thresholds": found.thresholds.tolist(),
+                "values": found.values.tolist(),
+            }
+            store.save(case.id, key, content)
+    except EdgeCriticError as error:
+        return f"{case.id}: {error}"
+    return found
+
+
+def _detect_all(
+    cases: Sequence[Case], detector: str, folder: Path, jobs: int | None, cluster: str | None
+) -> Path:
+    work = [(case, detector, folder) for case in cases]
+    failures = [message for message in run_tasks(_detect, work, jobs=jobs, cluster=cluster) if message]
+    if failures:
+        raise DataError(failures[0])
+    return folder
+
+
+def _detect(task: tuple[Case, str, Path]) -> str:
+    from edgecritic.detectors import detect
+
+    case, detector, folder = task
+    try:
+        write_map(folder / f"{case.id}.png", detect(detector, case.load_image()).thin)
+    except EdgeCriticError as error:
+        return f"{case.id}: {error}"
+    return ""
+
+
+def _trials(entry: Mapping[str, Any], cases: Sequence[Case], seed: int) -> list[Trial]:
+    """Draw hard trials at the threshold of level 0, easy ones at that of the highest level."""
+    protocol = get_protocol("bsds")
+    levels: dict[Mode, float] = {
+        "hard": entry["levels"][0]["threshold"],
+        "easy": entry["levels"][-1]["threshold"],
+    }
+    asked: list[Trial] = []
+    loaded: list[tuple[str, LabelStrength, Any]] = []
+    for case in cases:
+        truths = case.load_truths()
+        found = strength(truths, tolerance=protocol.tolerance_for(truths[0].shape))
+        loaded.append((case.id, found, case.load_strength()))
+    for mode, threshold in levels.items():
+        images = [(name, found, candidate_at(output, threshold)) for name, found, output in loaded]
+        asked += trials(images, mode=mode, detector=entry["name"], seed=seed)
+    return asked
+
+
+def _risks(asked: Sequence[Trial], answers: str | Path) -> dict[str, Any]:
+    given = read_answers(answers)
+    risks = {}
+    for mode in MODES:
+        some = [trial for trial in asked if trial.mode == mode]
+        names = {trial.id for trial in some}
+        own = [answer for answer in given if answer.trial in names]
+        if own:
+            risks[mode] = dataset_risk(some, own).as_dict()
+    unknown = {answer.trial for answer in given} - {trial.id for trial in asked}
+    if unknown:
+        raise DataError(f"{answers}: names {len(unknown)} trial(s) that are not in trials.json")
+    return risks

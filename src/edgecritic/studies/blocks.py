@@ -1,0 +1,191 @@
+"""The work of the matching study in pieces of about a second, each of which can run anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.datasets.cases import Case
+from edgecritic.datasets.files import read_image, read_truths
+from edgecritic.errors import DataError, InputError
+from edgecritic.inputs import BoolArray
+from edgecritic.studies.pairs import STRATEGIES, Comparer
+
+__all__ = ["Source", "Block", "BlockScores", "compare_block", "intra_blocks", "inter_blocks", "canny_blocks"]
+
+CANNY_SCALES = tuple((smooth, sigma) for smooth in (1, 2) for sigma in (1, 2, 3))
+"""The six Canny maps: scale of the smoothing, scale of the differentiation."""
+
+IMAGES_PER_BLOCK = 3
+"""Three by three images of BSDS have about 270 pairs of maps: a second or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where maps come from; they are loaded where they are compared.
+
+    Attributes
+    ----------
+    image : str
+    truths : tuple of Path
+    photo : Path or None
+    kind : "human" or "canny"
+    most : int or None
+        Only so many of the human maps.
+    """
+
+    image: str
+    truths: tuple[Path, ...]
+    photo: Path | None = None
+    kind: str = "human"
+    most: int | None = None
+
+    @classmethod
+    def of(cls, case: Case, *, kind: str = "human", most: int | None = None) -> Source:
+        """Make the source of a case."""
+        return cls(case.id, case.truths, case.image, kind, most)
+
+    def load(self) -> dict[str, BoolArray]:
+        """Return the maps by name, ``image#number``; those of upright images are transposed."""
+        if self.kind == "canny":
+            maps = self._canny()
+        else:
+            found = [one for path in self.truths for one in read_truths(path)]
+            maps = {f"{self.image}#{number}": one for number, one in enumerate(found[: self.most], start=1)}
+        return {name: _lying(one) for name, one in maps.items()}
+
+    def _canny(self) -> dict[str, BoolArray]:
+        from edgecritic.detectors import detect
+
+        if self.photo is None:
+            raise DataError(
+                f"{self.image}: Canny maps need its photo; give the folder of photos with --images"
+            )
+        grey = read_image(self.photo)
+        return {
+            f"{self.image}#canny({smooth},{sigma})": detect(
+                f"canny(sigma={sigma}, smooth={smooth})", grey
+            ).hysteresis()
+            for smooth, sigma in CANNY_SCALES
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """All pairs of a map of `rows` with a map of `columns`; of equal sources every two maps once."""
+
+    rows: tuple[Source, ...]
+    columns: tuple[Source, ...]
+    tolerances: tuple[float, ...]
+
+    @property
+    def key(self) -> str:
+        """A hash of what is compared; the contents of the files are not part of it."""
+        parts = [_record(self.rows), _record(self.columns), list(self.tolerances), list(STRATEGIES)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockScores:
+    """F of a block: names of its maps and an array (4, tolerances, 2, rows, columns)."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    f: NDArray[np.float64]
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs that were compared."""
+        return int(np.isfinite(self.f[0, 0, 0]).sum())
+
+
+def compare_block(block: Block) -> BlockScores:
+    """Load the maps of a block and compare them."""
+    rows = _load(block.rows)
+    same = block.rows == block.columns
+    columns = rows if same else _load(block.columns)
+    shapes = sorted({one.shape for one in (*rows.values(), *columns.values())})
+    if len(shapes) > 1:
+        raise InputError(
+            f"maps of {_names(block)} differ in shape: {shapes}; only maps of one size can be compared"
+        )
+    comparer = Comparer(shapes[0], block.tolerances)
+    first = [comparer.prepare(one) for one in rows.values()]
+    second = first if same else [comparer.prepare(one) for one in columns.values()]
+    f = np.full((len(STRATEGIES), len(block.tolerances), 2, len(first), len(second)), np.nan)
+    for i, one in enumerate(first):
+        for j in range(i + 1 if same else 0, len(second)):
+            f[:, :, :, i, j] = comparer.f(one, second[j])
+    return BlockScores(tuple(rows), tuple(columns), f)
+
+
+def intra_blocks(cases: Sequence[Case], tolerances: Sequence[float]) -> list[Block]:
+    """Return one block per image: all pairs of its annotators' maps."""
+    sources = [(Source.of(case),) for case in cases]
+    return [Block(source, source, tuple(tolerances)) for source in sources]
+
+
+def inter_blocks(
+    cases: Sequence[Case],
+    tolerances: Sequence[float],
+    *,
+    most: int | None = None,
+    images_per_block: int = IMAGES_PER_BLOCK,
+) -> list[Block]:
+    """Return the blocks of all pairs of maps of all images, or of the first `most` maps of each."""
+    groups = _groups([Source.of(case, most=most) for case in cases], images_per_block)
+    return [
+        Block(groups[i], groups[j], tuple(tolerances))
+        for i in range(len(groups))
+        for j in range(i, len(groups))
+    ]
+
+
+def canny_blocks(
+    cases: Sequence[Case],
+    tolerances: Sequence[float],
+    *,
+    inter: bool = False,
+    images_per_block: int = IMAGES_PER_BLOCK,
+) -> list[Block]:
+    """Return blocks of human maps against Canny maps: of the same photo, or of all photos (`inter`).
+
+    Across photos the first annotator of each image is the reference.
+    """
+    most = 1 if inter else None
+    people = [Source.of(case, most=most) for case in cases]
+    machines = [Source.of(case, kind="canny") for case in cases]
+    if not inter:
+        return [Block((a,), (b,), tuple(tolerances)) for a, b in zip(people, machines, strict=True)]
+    rows, columns = _groups(people, 2 * images_per_block), _groups(machines, 2 * images_per_block)
+    return [Block(row, column, tuple(tolerances)) for row in rows for column in columns]
+
+
+def _groups(sources: Sequence[Source], size: int) -> list[tuple[Source, ...]]:
+    return [tuple(sources[begin : begin + size]) for begin in range(0, len(sources), size)]
+
+
+def _load(sources: Sequence[Source]) -> dict[str, BoolArray]:
+    return {name: one for source in sources for name, one in source.load().items()}
+
+
+def _lying(mask: BoolArray) -> BoolArray:
+    if mask.ndim == 2 and mask.shape[0] > mask.shape[1]:
+        return np.ascontiguousarray(mask.T)
+    return mask
+
+
+def _record(sources: Sequence[Source]) -> list[Any]:
+    return [[source.image, source.kind, source.most] for source in sources]
+
+
+def _names(block: Block) -> str:
+    names = sorted({source.image for source in (*block.rows, *block.columns)})
+    return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")

@@ -1,0 +1,282 @@
+"""Does the choice of the matching strategy matter?
+
+After the survey of boundary matching by the group of C. Lopez-Molina: over many pairs of maps, how far do
+F scores under different strategies correlate, and how often do they sort two candidates oppositely?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError
+from edgecritic.studies.pairs import STRATEGIES
+from edgecritic.studies.sorting import SortingCount, count_sortings, margin_histogram, sorting_margins
+
+__all__ = ["ScoreTable", "PairResult", "MatchingStudy", "analyse", "STRATEGY_PAIRS"]
+
+STRATEGY_PAIRS = tuple(combinations(range(len(STRATEGIES)), 2))
+"""The six pairs of strategies."""
+
+MOST_MARGINS = 5_000_000
+"""Of more triplets, references are drawn at random for the histogram of margins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoreTable:
+    """F of candidates (columns) against references (rows).
+
+    Attributes
+    ----------
+    f : (4, tolerances, references, candidates) float64 array
+        NaN where a pair was not computed, or is a map with itself.
+    reference_images, candidate_images : tuple of str
+        The image that each map belongs to.
+    reference_names, candidate_names : tuple of str
+    tolerances : tuple of float
+    symmetric : bool
+        Whether references and candidates are the same maps.
+    """
+
+    f: NDArray[np.float64]
+    reference_images: tuple[str, ...]
+    candidate_images: tuple[str, ...]
+    reference_names: tuple[str, ...]
+    candidate_names: tuple[str, ...]
+    tolerances: tuple[float, ...]
+    symmetric: bool
+
+    def same_image(self) -> NDArray[np.bool_]:
+        """Return where reference and candidate belong to one image."""
+        rows, columns = np.array(self.reference_images), np.array(self.candidate_images)
+        same: NDArray[np.bool_] = rows[:, None] == columns[None, :]
+        return same
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairResult:
+    """Two strategies compared at one tolerance over one class of pairs.
+
+    Attributes
+    ----------
+    first, second : str
+    tolerance : float
+    kind : "intra" or "inter"
+        Pairs and triplets within one image; or across images.
+    pairs : int
+    pearson : float or None
+    sortings : SortingCount
+    """
+
+    first: str
+    second: str
+    tolerance: float
+    kind: str
+    pairs: int
+    pearson: float | None
+    sortings: SortingCount
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, ready for JSON."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "tolerance": self.tolerance,
+            "kind": self.kind,
+            "pairs": self.pairs,
+            "pearson": self.pearson,
+            "triplets": self.sortings.triplets,
+            "missorted": self.sortings.missorted,
+            "esr": self.sortings.ratio,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchingStudy:
+    """The study of one collection of maps.
+
+    Attributes
+    ----------
+    maps : str
+        ``human`` or ``canny``.
+    results : tuple of PairResult
+    margins : dict
+        By (first, second, tolerance) the histogram of the negative sorting margins within images.
+    extremes : tuple of dict
+        The triplets with the least margins.
+    mean_f : dict
+        By strategy and tolerance the mean F within images.
+    """
+
+    maps: str
+    results: tuple[PairResult, ...]
+    margins: Mapping[tuple[str, str, float], dict[str, Any]]
+    extremes: tuple[dict[str, Any], ...]
+    mean_f: Mapping[tuple[str, float], float]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {
+            "maps": self.maps,
+            "results": [one.as_dict() for one in self.results],
+            "margins": [
+                {"first": key[0], "second": key[1], "tolerance": key[2], **value}
+                for key, value in self.margins.items()
+            ],
+            "extremes": list(self.extremes),
+            "mean_f": [
+                {"strategy": key[0], "tolerance": key[1], "f": value} for key, value in self.mean_f.items()
+            ],
+        }
+
+
+def analyse(table: ScoreTable, *, maps: str = "human", seed: int = 0) -> MatchingStudy:
+    """Compute correlations, Equal-Sorting Ratios and Sorting Margins for all pairs of strategies.
+
+    Pearson's r runs over the pairs of maps; of symmetric tables every unordered pair counts once in each
+    direction, as reference and candidate. The Equal-Sorting Ratio is exact: discordant pairs are counted per
+    reference by merge sort, all triplets first, then those within images; the difference is the inter class.
+    """
+    same = table.same_image()
+    results: list[PairResult] = []
+    margins = {}
+    extremes: list[dict[str, Any]] = []
+    for k, tolerance in enumerate(table.tolerances):
+        for i, j in STRATEGY_PAIRS:
+            one, two = table.f[i, k], table.f[j, k]
+            names = STRATEGIES[i], STRATEGIES[j]
+            inside = _only(one, same), _only(two, same)
+            everything = count_sortings(one, two)
+            within = count_sortings(*inside)
+            for kind, keep, sortings in (
+                ("intra", same, within),
+                ("inter", ~same, everything - within),
+            ):
+                count, r = _pearson(one, two, keep)
+                results.append(
+                    PairResult(
+                        first=names[0],
+                        second=names[1],
+                        tolerance=tolerance,
+                        kind=kind,
+                        pairs=count,
+                        pearson=r,
+                        sortings=sortings,
+                    )
+                )
+            found, worst = _margins(table, *inside, seed)
+            margins[(*names, tolerance)] = found
+            extremes += [
+                {"first": names[0], "second": names[1], "tolerance": tolerance, **row} for row in worst
+            ]
+    extremes.sort(key=lambda row: row["margin"])
+    mean_f = {
+        (name, tolerance): float(np.nanmean(_only(table.f[s, k], same)))
+        for s, name in enumerate(STRATEGIES)
+        for k, tolerance in enumerate(table.tolerances)
+        if np.isfinite(table.f[s, k][same]).any()
+    }
+    return MatchingStudy(
+        maps=maps, results=tuple(results), margins=margins, extremes=tuple(extremes[:10]), mean_f=mean_f
+    )
+
+
+def join_blocks(
+    blocks: Sequence[tuple[Sequence[str], Sequence[str], NDArray[np.float64]]],
+    *,
+    tolerances: Sequence[float],
+    symmetric: bool,
+) -> ScoreTable:
+    """Make one table of many blocks (names of rows, names of columns, F of shape (4, t, 2, rows, columns)).
+
+    Names are ``image#number``. Direction 0 has the columns as candidates.
+    """
+    if not blocks:
+        raise InputError("no pair of maps was compared")
+    rows = _sorted({name for block in blocks for name in block[0]})
+    columns = _sorted({name for block in blocks for name in block[1]})
+    if symmetric:
+        rows = columns = _sorted({*rows, *columns})
+    row_at = {name: place for place, name in enumerate(rows)}
+    column_at = {name: place for place, name in enumerate(columns)}
+    f = np.full((len(STRATEGIES), len(tolerances), len(rows), len(columns)), np.nan)
+    for first, second, values in blocks:
+        a = np.array([row_at[name] for name in first])
+        b = np.array([column_at[name] for name in second])
+        _fill(f, a, b, values[:, :, 0])
+        if symmetric:
+            _fill(f, b, a, values[:, :, 1].swapaxes(2, 3))
+    return ScoreTable(
+        f=f,
+        reference_images=tuple(_image(name) for name in rows),
+        candidate_images=tuple(_image(name) for name in columns),
+        reference_names=tuple(rows),
+        candidate_names=tuple(columns),
+        tolerances=tuple(tolerances),
+        symmetric=symmetric,
+    )
+
+
+def _fill(
+    f: NDArray[np.float64], rows: NDArray[np.int64], columns: NDArray[np.int64], values: NDArray[np.float64]
+) -> None:
+    part = f[:, :, rows[:, None], columns[None, :]]
+    f[:, :, rows[:, None], columns[None, :]] = np.where(np.isnan(values), part, values)
+
+
+def _image(name: str) -> str:
+    return name.rpartition("#")[0]
+
+
+def _sorted(names: set[str]) -> list[str]:
+    return sorted(names, key=lambda name: (_image(name), len(name), name))
+
+
+def _only(values: NDArray[np.float64], keep: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return np.where(keep, values, np.nan)
+
+
+def _pearson(
+    one: NDArray[np.float64], two: NDArray[np.float64], keep: NDArray[np.bool_]
+) -> tuple[int, float | None]:
+    there = keep & np.isfinite(one) & np.isfinite(two)
+    x, y = one[there], two[there]
+    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return int(x.size), None
+    return int(x.size), float(np.corrcoef(x, y)[0, 1])
+
+
+def _margins(
+    table: ScoreTable, one: NDArray[np.float64], two: NDArray[np.float64], seed: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the histogram of margins within images, and the worst triplets."""
+    rows = np.arange(len(one))
+    sizes = np.isfinite(one).sum(axis=1)
+    if (sizes * (sizes - 1) // 2).sum() > MOST_MARGINS:
+        rows = np.sort(np.random.default_rng(seed).permutation(rows)[: MOST_MARGINS // int(sizes.max() ** 2)])
+    collected = [np.zeros(0)]
+    worst: list[dict[str, Any]] = []
+    for row in rows:
+        columns = np.flatnonzero(np.isfinite(one[row]) & np.isfinite(two[row]))
+        if columns.size < 2:
+            continue
+        margins = sorting_margins(one[row, columns], two[row, columns])
+        collected.append(margins)
+        least = int(np.argmin(margins))
+        if margins[least] < 0:
+            i, j = np.triu_indices(columns.size, 1)
+            pair = columns[i[least]], columns[j[least]]
+            worst.append(
+                {
+                    "reference": table.reference_names[row],
+                    "candidates": [table.candidate_names[place] for place in pair],
+                    "margin": float(margins[least]),
+                }
+            )
+    worst.sort(key=lambda found: found["margin"])
+    return margin_histogram(np.concatenate(collected)), worst[:3]

@@ -1,0 +1,125 @@
+"""Do two scores sort candidates alike? Equal-Sorting Ratio and Sorting Margin.
+
+After the survey of boundary matching by the group of C. Lopez-Molina. For a reference A and two candidates
+B and C, the scores q1 and q2 sort alike unless one puts B and the other C first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError
+from edgecritic.kernels.discordance import count_inversions
+
+__all__ = ["discordant_pairs", "SortingCount", "count_sortings", "sorting_margins", "margin_histogram"]
+
+BIN = 0.01
+"""Width of the bins of margins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SortingCount:
+    """Triplets and those that are sorted in opposite orders; additive.
+
+    Attributes
+    ----------
+    triplets : int
+        Number of (A, {B, C}).
+    missorted : int
+        Those with (q1(A,B) − q1(A,C))·(q2(A,B) − q2(A,C)) < 0; ties agree.
+    """
+
+    triplets: int = 0
+    missorted: int = 0
+
+    def __add__(self, other: SortingCount) -> SortingCount:
+        return SortingCount(
+            triplets=self.triplets + other.triplets, missorted=self.missorted + other.missorted
+        )
+
+    def __sub__(self, other: SortingCount) -> SortingCount:
+        return SortingCount(
+            triplets=self.triplets - other.triplets, missorted=self.missorted - other.missorted
+        )
+
+    @property
+    def ratio(self) -> float | None:
+        """The Equal-Sorting Ratio 1 − missorted/triplets, ``None`` without triplets."""
+        return 1 - self.missorted / self.triplets if self.triplets else None
+
+
+def discordant_pairs(first: Any, second: Any) -> int:
+    """Return how many unordered pairs two lists of scores put into opposite orders.
+
+    The places are sorted by the first score, equal ones by the second; the strict inversions of the second
+    score in that order are counted by merge sort, in O(n log n).
+
+    Examples
+    --------
+    >>> discordant_pairs([1, 2, 3, 3], [1, 3, 2, 0])
+    4
+    """
+    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if one.shape != two.shape or one.ndim != 1:
+        raise InputError(f"scores must be two lists of one length, got {one.shape} and {two.shape}")
+    return int(count_inversions(np.ascontiguousarray(two[np.lexsort((two, one))])))
+
+
+def count_sortings(first: NDArray[np.float64], second: NDArray[np.float64]) -> SortingCount:
+    """Count over all rows A the pairs of columns that two tables of scores sort oppositely.
+
+    Entries that are NaN in a row (A itself, or what was not computed) take no part.
+
+    Examples
+    --------
+    >>> found = count_sortings(np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 3.0, 2.0]]))
+    >>> found.triplets, found.missorted
+    (3, 1)
+    """
+    total = SortingCount()
+    for one, two in zip(first, second, strict=True):
+        there = np.isfinite(one) & np.isfinite(two)
+        number = int(np.count_nonzero(there))
+        total += SortingCount(
+            triplets=number * (number - 1) // 2, missorted=discordant_pairs(one[there], two[there])
+        )
+    return total
+
+
+def sorting_margins(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for one reference the margins of all pairs of candidates.
+
+    a = (q1(B) − q1(C))·(q2(B) − q2(C)); the margin is sign(a)·sqrt(abs(a)), negative where the scores sort
+    oppositely.
+
+    Examples
+    --------
+    >>> sorting_margins(np.array([0.5, 0.6]), np.array([0.7, 0.3])).round(3)
+    array([-0.2])
+    """
+    i, j = np.triu_indices(first.size, 1)
+    product = (first[i] - first[j]) * (second[i] - second[j])
+    return np.sign(product) * np.sqrt(np.abs(product))
+
+
+def margin_histogram(margins: NDArray[np.float64]) -> dict[str, Any]:
+    """Count the negative margins in bins of 0.01 down from 0, with their extremes.
+
+    Examples
+    --------
+    >>> margin_histogram(np.array([0.2, -0.005, -0.024]))["counts"]
+    [1, 0, 1]
+    """
+    negative = margins[margins < 0]
+    bins = np.floor(-negative / BIN * (1 - 1e-12)).astype(np.int64)
+    return {
+        "bin": BIN,
+        "counts": np.bincount(bins).tolist(),
+        "triplets": int(margins.size),
+        "percentile_2_5": float(np.percentile(margins, 2.5)) if margins.size else None,
+        "least": float(margins.min()) if margins.size else None,
+    }

@@ -1,0 +1,130 @@
+"""The commands `annotators` and `study`, and `bench --strength`, on generated data."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from edgecritic.cli.main import main
+from edgecritic.datasets.synthetic import write
+from edgecritic.datasets.write import write_map
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("data"), 3)
+
+
+def files(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_annotators_prints_json_and_writes_a_report(home, tmp_path, capsys):
+    truth = str(home / "truth")
+    assert main(["annotators", truth, "--images", str(home / "images"), "-o", str(tmp_path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["images"], found["maps"]) == (3, 15)
+    assert set(found["human"]) >= {"f", "precision", "recall"}
+    assert 0 < found["orphan_share"] < 1
+    assert {"annotators.json", "report.html", "images.csv", "labels.png", "strength.svg"} <= files(tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert json.loads((tmp_path / "annotators.json").read_text(encoding="utf-8")) == found
+
+
+def test_annotators_names_bad_images_and_fails(home, tmp_path, capsys):
+    for name, sizes in (("good", (20, 20)), ("bad", (20, 21))):
+        for number, width in enumerate(sizes, start=1):
+            line = np.zeros((15, width), bool)
+            line[7] = True
+            write_map(tmp_path / name / f"{number}.png", line)
+    assert main(["annotators", str(tmp_path)]) == 1
+    told = capsys.readouterr()
+    assert "100.00% by all" in told.out
+    assert "bad: the annotators' maps differ in shape" in told.err
+
+
+def test_bench_by_strength(home, tmp_path, capsys):
+    where = [str(home / "predictions" / "good"), "--truth", str(home / "truth"), "-o", str(tmp_path)]
+    assert main(["bench", *where, "--strength", "0,1", "--bootstrap", "0", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["strength"]["levels"] == [0, 1]
+    assert {"report.html", "levels.png", "outputs-good.png"} <= files(tmp_path / "strength")
+    assert main(["bench", *where, "--strength", "low"]) == 1
+    assert "--strength expects numbers" in capsys.readouterr().err
+
+
+STUDIES = {
+    "matching": ["--most", "2", "--inter", "2", "--canny", "1", "--tolerances", "2.5,5"],
+    "pairing": ["--samples", "12", "--points", "50,100"],
+    "complexity": ["--most", "1"],
+    "labels": ["--most", "1", "--draws", "1"],
+    "displacement": [],
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_leaves_figure_table_json_and_text(name, home, tmp_path, capsys):
+    data = ["--data", str(home / "truth"), "--images", str(home / "images")]
+    chosen = [] if name in ("pairing", "displacement") else data
+    assert main(["study", name, *chosen, *STUDIES[name], "-o", str(tmp_path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 5
+    there = files(tmp_path)
+    assert f"{name}.json" in there
+    assert any(file.endswith(".png") for file in there)
+    json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
+    if name != "displacement":
+        assert {"report.html", "report.txt"} <= there
+        assert any(file.endswith(".csv") for file in there)
+
+
+def test_matching_in_shares(home, tmp_path, capsys):
+    base = ["study", "matching", "--data", str(home / "truth"), "--inter", "all", "--canny", "0"]
+    base += ["--tolerances", "2.5"]
+    assert main([*base, "--plan"]) == 0
+    assert "core-hours" in capsys.readouterr().out
+    assert main([*base, "--combine", str(tmp_path / "a")]) == 1
+    assert "not finished" in capsys.readouterr().err
+    assert main([*base, "--share", "1/1", "-o", str(tmp_path / "a")]) == 0
+    assert main([*base, "--share", "1/1"]) == 1
+    assert "--share needs --out" in capsys.readouterr().err
+    assert main([*base, "--combine", str(tmp_path / "a"), "--json"]) == 0
+    combined = capsys.readouterr().out
+    assert main([*base, "--json"]) == 0
+    assert capsys.readouterr().out == combined
+
+
+def test_a_chosen_triplet_is_drawn(home, tmp_path, capsys):
+    base = ["study", "matching", "--data", str(home / "truth"), "--images", str(home / "images")]
+    base += ["--most", "1", "--inter", "0", "--canny", "0", "--tolerances", "2.5", "-o", str(tmp_path)]
+    names = "synthetic-1#1,synthetic-1#canny(1,2),synthetic-1#3"
+    assert main([*base, "--triplet", names]) == 0
+    assert "triplet.png" in files(tmp_path)
+    assert main([*base, "--triplet", "synthetic-1#1,synthetic-1#99,synthetic-1#3"]) == 1
+    assert "has no map '99'" in capsys.readouterr().err
+
+
+def test_answers_give_the_risk(home, tmp_path, capsys):
+    base = ["study", "labels", "--data", str(home / "truth"), "--images", str(home / "images")]
+    base += ["--most", "2", "--draws", "0", "-o", str(tmp_path), "--json"]
+    assert main(base) == 0
+    capsys.readouterr()
+    asked = json.loads((tmp_path / "trials.json").read_text(encoding="utf-8"))["trials"]
+    hard = [one for one in asked if one["mode"] == "hard"]
+    assert hard
+    rows = [f"{one['id']},ann,{'left' if one['left']['kind'] == 'false alarm' else 'right'}" for one in hard]
+    quoted = [f'"{row.split(",ann,")[0]}",ann,{row.split(",ann,")[1]}' for row in rows]
+    (tmp_path / "answers.csv").write_text("trial,subject,choice\n" + "\n".join(quoted) + "\n")
+    assert main([*base, "--answers", str(tmp_path / "answers.csv")]) == 0
+    assert json.loads(capsys.readouterr().out)["risks"]["hard"]["risk"] == 1.0
+
+
+def test_an_unreachable_cluster_is_one_line(home, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("distributed")
+    from edgecritic.run import cluster
+
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.3)
+    assert main(["annotators", str(home / "truth"), "--cluster", "tcp://127.0.0.1:9"]) == 1
+    assert capsys.readouterr().err.startswith("edgecritic: no Dask scheduler answers")
