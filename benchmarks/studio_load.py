@@ -327,7 +327,8 @@ def browser(folder: Path) -> bool:
     server.stop()
     good = max(views) <= 2.0 and max(frames) <= 50
     print(
-        f"2000×1500 in Chromium without GPU: first view {', '.join(f'{one:.2f}' for one in views)} s (bar 2 s); "
+        f"2000×1500 in Chromium without GPU: first view {', '.join(f'{one:.2f}' for one in views)} s "
+        f"(bar 2 s); "
         f"{len(frames)} frames of three strokes: median {statistics.median(frames):.1f} ms, "
         f"longest {max(frames):.1f} ms (bar 50 ms): "
         f"{'good' if good else 'NOT GOOD'}"

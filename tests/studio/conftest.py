@@ -83,6 +83,21 @@ def scenes():
 
 
 @pytest.fixture(scope="session")
+def compiled(scenes):
+    """Compile what requests need, so that no page waits for it."""
+    from edgecritic.annotators import strength, trials
+    from edgecritic.matching import match
+    from edgecritic.protocols.benchmark import Benchmark
+    from edgecritic.protocols.sweep import candidate_at
+
+    _, labels, maps = scenes[0]
+    match(labels[0], labels[1], relative_tolerance=0.0075)
+    benchmark = Benchmark("bsds")
+    benchmark.update(maps["good"], labels, id="0")
+    list(trials([("0", strength(labels), candidate_at(maps["good"], 0.3))], mode="hard"))
+
+
+@pytest.fixture(scope="session")
 def fill(scenes):
     """Return a function that makes a project with everything an experiment needs."""
 

@@ -25,7 +25,7 @@ FLAGS = [
 
 
 @pytest.fixture(scope="module")
-def browser():
+def browser(compiled):
     if CHROMIUM is None:
         pytest.skip("Chromium was not found")
     with playwright.sync_playwright() as driver:
@@ -41,7 +41,7 @@ def open_page(browser):
 
     def make(**more):
         context = browser.new_context(viewport={"width": 1100, "height": 760}, **more)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(40_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 
 import uvicorn
 from sqlalchemy import select
@@ -84,7 +85,8 @@ def serve(settings: Settings, database: Database, ready: Callable[[str], None]) 
         timeout_graceful_shutdown=5,
     )
     server = _Server(config, ready)
-    server.run()
+    with suppress(KeyboardInterrupt):
+        server.run()
     if not server.started:
         raise DataError(f"cannot listen on {settings.host}:{settings.port}; is another program using it?")
 
