@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,15 +53,26 @@ def database_url(request, tmp_path) -> Iterator[str]:
     admin.dispose()
 
 
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory) -> Path:
+    """An SQLite file with the tables, to be copied."""
+    path = tmp_path_factory.mktemp("studio") / "studio.db"
+    open_database(f"sqlite:///{path}").close()
+    return path
+
+
 @pytest.fixture
-def database(database_url) -> Iterator[Database]:
+def database(database_url, migrated) -> Iterator[Database]:
+    if database_url.startswith("sqlite"):
+        shutil.copy(migrated, database_url.removeprefix("sqlite:///"))
     opened = open_database(database_url)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def sqlite(tmp_path) -> Iterator[Database]:
+def sqlite(tmp_path, migrated) -> Iterator[Database]:
+    shutil.copy(migrated, tmp_path / "studio.db")
     opened = open_database(f"sqlite:///{tmp_path / 'studio.db'}")
     yield opened
     opened.close()

@@ -107,6 +107,7 @@ def test_labelling_from_threshold_to_export(browser, site, link, open_page):
     page.locator("#threshold").focus()
     for _ in range(12):
         page.keyboard.press("ArrowRight")
+    page.keyboard.press("x")
     page.keyboard.press("e")
     page.keyboard.press("[")
     drag(page, (10, 10), (30, 14), (34, 40))
@@ -152,7 +153,9 @@ def test_labelling_from_threshold_to_export(browser, site, link, open_page):
     with site.database.reading() as session:
         work = session.get_one(Annotation, 1)
         edits = labelling.edits_of(session, work)
-        assert {"threshold", "erase", "delete", "draw", "undo", "redo"} <= {edit.op for edit in edits}
+        assert {"threshold", "despeckle", "erase", "delete", "draw", "undo", "redo"} <= {
+            edit.op for edit in edits
+        }
         folded = labelling.map_of(session, work)
     assert np.array_equal(folded, after_wire)
     content = page.evaluate(
@@ -243,6 +246,7 @@ def random_edit(draw, path):
             Edit("erase", {"radius": draw.randrange(0, 9), "points": path(draw.randrange(1, 4))}),
             Edit("delete", {"at": path(1), "scope": "component"}),
             Edit("delete", {"at": path(1), "scope": "segment"}),
+            Edit("despeckle", {"size": draw.randrange(2, 12)}),
             Edit("undo"),
             Edit("redo"),
             Edit("replace", {"runs": [3, 40, 100, 7, 300, 500]}),

@@ -24,6 +24,7 @@ edits = st.one_of(
     st.builds(lambda points: Edit("draw", {"points": points}), paths()),
     st.builds(lambda r, points: Edit("erase", {"radius": r, "points": points}), st.integers(0, 5), paths()),
     st.builds(lambda x, y: Edit("delete", {"at": [x, y], "scope": "component"}), xs, ys),
+    st.builds(lambda size: Edit("despeckle", {"size": size}), st.integers(2, 9)),
     st.just(Edit("clear")),
     st.just(Edit("undo")),
     st.just(Edit("redo")),
@@ -53,6 +54,11 @@ def slow_fold(levels, level, steps):
             threshold = edit.data["level"]
         elif edit.op == "clear":
             marks[:] = 2
+        elif edit.op == "despeckle":
+            parts, count = label(on, np.ones((3, 3)))
+            for part in range(1, count + 1):
+                if (parts == part).sum() < edit.data["size"]:
+                    marks[parts == part] = 2
         elif edit.op == "delete":
             parts, _ = label(on, np.ones((3, 3)))
             x, y = edit.data["at"]
@@ -142,6 +148,7 @@ def test_undo_reaches_back_without_limit():
         ("draw", {"points": [0, 0], "more": 1}),
         ("draw", {"points": [0, 0, WIDTH - 1, 0] * 4000}),
         ("erase", {"radius": 65, "points": [0, 0]}),
+        ("despeckle", {"size": 1}),
         ("threshold", {"level": 0}),
         ("threshold", {"level": "9"}),
         ("delete", {"at": [0, 0], "scope": "all"}),

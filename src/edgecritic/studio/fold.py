@@ -22,6 +22,7 @@ from edgecritic.inputs import BoolArray
 __all__ = ["Edit", "LabelState", "check_edit", "effective", "fold", "line", "runs_of"]
 
 MOST_RADIUS: Final = 64
+MOST_SPECK: Final = 1000
 MOST_STEPS: Final = 100_000
 MOST_RUNS: Final = 600_000
 FREE, ADDED, REMOVED = 0, 1, 2
@@ -42,7 +43,8 @@ def check_edit(op: Any, data: Any, shape: tuple[int, int]) -> Edit:
     """Return a checked edit, or say what is wrong with it.
 
     Operations: ``threshold`` {level}, ``erase`` {radius, points}, ``draw`` {points}, ``delete`` {at,
-    scope}, ``replace`` {runs}, ``clear``, ``undo``, ``redo``. Points are x, y, x, y, … inside the image.
+    scope}, ``despeckle`` {size}, ``replace`` {runs}, ``clear``, ``undo``, ``redo``. Points are x, y, x, y,
+    … inside the image.
     """
     if not isinstance(op, str) or op not in _FIELDS:
         raise InputError(f"an edit must be one of {', '.join(_FIELDS)}")
@@ -60,6 +62,8 @@ def check_edit(op: Any, data: Any, shape: tuple[int, int]) -> Edit:
         _check_points(data["at"], shape)
         if data["scope"] not in SCOPES:
             raise InputError(f"scope must be one of {', '.join(SCOPES)}")
+    if op == "despeckle":
+        _whole(data["size"], 2, MOST_SPECK, "size")
     if op == "replace":
         _check_runs(data["runs"], shape)
     return Edit(op, data)
@@ -147,6 +151,8 @@ class LabelState:
             self._erase(data["points"], int(data["radius"]))
         elif edit.op == "delete":
             self._delete(data["at"][0], data["at"][1], data["scope"])
+        elif edit.op == "despeckle":
+            self._despeckle(int(data["size"]))
         elif edit.op == "clear":
             self.marks[:] = REMOVED
         elif edit.op == "replace":
@@ -166,6 +172,15 @@ class LabelState:
         away[rows - top, columns - left] = False
         squared = np.rint(distance_transform_edt(away) ** 2)
         part[squared <= radius * radius] = REMOVED
+
+    def _despeckle(self, size: int) -> None:
+        """Remove every 8-connected piece of fewer than `size` pixels."""
+        from scipy.ndimage import label
+
+        pieces, _ = label(self.map(), np.ones((3, 3), dtype=np.int8))
+        small = np.bincount(pieces.ravel()) < size
+        small[0] = False
+        self.marks[small[pieces]] = REMOVED
 
     def _delete(self, x: int, y: int, scope: str) -> None:
         """Remove the 8-connected pixels around (x, y); a segment ends at the junctions.
@@ -262,6 +277,7 @@ _FIELDS: Final[dict[str, set[str]]] = {
     "erase": {"radius", "points"},
     "draw": {"points"},
     "delete": {"at", "scope"},
+    "despeckle": {"size"},
     "replace": {"runs"},
     "clear": set(),
     "undo": set(),

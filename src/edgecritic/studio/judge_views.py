@@ -143,6 +143,7 @@ def live(request: Request, session: Session) -> Response:
         {
             "answered": sum(one.answered for one in subjects),
             "total": sum(one.total for one in subjects),
+            "opened": sum(one.opened for one in subjects),
             "risks": [dataclasses.asdict(one) for one in risks],
             "html": templates.get_template("_progress.html").render(**parts),
         }

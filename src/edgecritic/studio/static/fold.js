@@ -78,6 +78,8 @@ export class LabelState {
       for (const at of this.connected(data.at[0], data.at[1], data.scope)) {
         this.set(patch, at % this.width, Math.floor(at / this.width), REMOVED);
       }
+    } else if (op === "despeckle") {
+      for (const at of this.specks(data.size)) this.set(patch, at % this.width, Math.floor(at / this.width), REMOVED);
     } else if (op === "clear" || op === "replace") {
       patch.all = this.marks;
       patch.box = [0, 0, this.width - 1, this.height - 1];
@@ -135,6 +137,27 @@ export class LabelState {
   }
 
   besideJunction(x, y) { return AROUND.some(([down, right]) => this.isJunction(x + right, y + down)); }
+
+  /** Return the pixels of all 8-connected pieces of fewer than `size` pixels. */
+  specks(size) {
+    const seen = new Uint8Array(this.marks.length), result = [], { width, height } = this;
+    for (let start = 0; start < seen.length; start++) {
+      if (seen[start] || !this.isOn(start)) continue;
+      const piece = [start];
+      seen[start] = 1;
+      for (let i = 0; i < piece.length; i++) {
+        const x = piece[i] % width, y = Math.floor(piece[i] / width);
+        for (const [down, right] of AROUND) {
+          const nx = x + right, ny = y + down;
+          if (nx < 0 || ny < 0 || nx >= width || ny >= height) continue;
+          const next = ny * width + nx;
+          if (!seen[next] && this.isOn(next)) { seen[next] = 1; piece.push(next); }
+        }
+      }
+      if (piece.length < size) for (const at of piece) result.push(at);
+    }
+    return result;
+  }
 
   /** Return the 8-connected pixels around (x, y); a segment ends at the junctions. */
   connected(x, y, scope) {

@@ -421,7 +421,7 @@ const keys = {
   "-": () => zoom(view.scale / view.ratio / 1.5),
   0: () => actions.fit(), 1: () => zoom(1), 2: () => zoom(2), 4: () => zoom(4), 8: () => zoom(8),
   ",": () => stepThreshold(-4), ".": () => stepThreshold(4), "<": () => stepThreshold(-1), ">": () => stepThreshold(1),
-  c: () => nextColours(), m: () => $("show-map").click(), i: () => $("show-photo").click(), j: () => $("scope").click(),
+  c: () => nextColours(), x: () => actions.despeckle(), m: () => $("show-map").click(), i: () => $("show-photo").click(), j: () => $("scope").click(),
   n: () => document.querySelector("[data-go=after]")?.click(), b: () => document.querySelector("[data-go=before]")?.click(),
   "?": () => $("help").showModal(),
   Enter: () => finishLine(), Escape: () => { dropStroke(); cancelLine(); cursor = null; view.invalidate(); },
@@ -432,6 +432,7 @@ const keys = {
 function key(event) {
   if (document.querySelector("dialog[open]")) return;
   const field = event.target.closest("input, button, a, select");
+  if (field && field.type === "number" && !event.ctrlKey && !event.metaKey) return;
   if (event.ctrlKey || event.metaKey) {
     const name = event.key.toLowerCase();
     if (name === "z") { event.preventDefault(); if (event.shiftKey) redo(); else undo(); }
@@ -476,6 +477,13 @@ const actions = {
   full: () => { hover = null; zoom(8); },
   finish: finishLine,
   clear: () => commit({ op: "clear", data: {} }),
+  despeckle: () => {
+    const size = Math.min(1000, Math.max(2, Math.round(Number($("speck").value)) || 8));
+    const before = state.count();
+    $("speck").value = size;
+    commit({ op: "despeckle", data: { size } });
+    say(`${(before - state.count()).toLocaleString("en")} pixels in specks removed.`);
+  },
   import: () => $("import-file").click(),
   panel: () => { document.body.dataset.panel = document.body.dataset.panel === "open" ? "" : "open"; },
   submit: async () => {

@@ -85,7 +85,7 @@ async function refresh() {
   if (!progress?.dataset.live) return;
   try {
     const now = await get(progress.dataset.live);
-    const state = `${now.answered}/${now.total}`;
+    const state = `${now.answered}/${now.total}/${now.opened}`;
     if (state !== shown) {
       shown = state;
       progress.replaceChildren(...new DOMParser().parseFromString(now.html, "text/html").body.childNodes);
