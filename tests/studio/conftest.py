@@ -12,12 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
-
-pytest.importorskip("starlette", reason="the extra 'studio' is not installed")
-
-import httpx
 import uvicorn
 from sqlalchemy import create_engine, text
 

@@ -105,7 +105,7 @@ def test_no_input_makes_an_error(doors):
     site, patterns, known = doors
     codes = set()
 
-    @settings(max_examples=250, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=800, suppress_health_check=list(HealthCheck))
     @given(
         st.sampled_from(patterns),
         BODIES,
