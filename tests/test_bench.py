@@ -174,6 +174,22 @@ def test_grey_truth_is_refused(tmp_path):
     assert "binary" in run.results["failures"][0]["message"]
 
 
+def test_grey_truth_is_cut_if_asked_for(tmp_path, capsys):
+    place = make_set(tmp_path, 2)
+    grey = np.zeros((40, 50), np.uint8)
+    grey[9, 5:45], grey[10, 5:45] = 255, 100
+    write_map(place / "truth/im0.png", grey)
+    (place / "truth/im0.mat").unlink()
+    base = ["bench", str(place / "pred"), "--truth", str(place / "truth"), "--out", str(tmp_path / "out")]
+    for share, pixels in (("0.5", 40), ("0.2", 80)):  # in one folder: records of another cut are not taken
+        assert main([*base, "--binarize", share]) == 0
+        assert read_counts(tmp_path / "out/pred/im0_ev1.txt")[0, 2] == pixels
+        assert f"cut at {share}" in load_results(tmp_path / "out")["notes"][0]
+    capsys.readouterr()
+    assert main([*base, "--binarize", "2"]) == 1
+    assert "share in (0, 1]" in capsys.readouterr().err
+
+
 def test_masks_leave_pixels_out(tmp_path):
     place = make_set(tmp_path, 2)
     (place / "masks").mkdir()
@@ -251,6 +267,10 @@ def test_store_keeps_whole_records_only(tmp_path):
     assert store.load("a/b", "key") == {"x": 1}
     assert store.load("a/b", "other") is None
     assert store.load("missing", "key") is None
+    whole = json.loads((tmp_path / "deep/er" / f"{safe_name('a/b')}.json").read_text())
+    damaged = json.dumps({**whole, "content": {"x": 2}})
+    (tmp_path / "deep/er" / f"{safe_name('a/b')}.json").write_text(damaged)
+    assert store.load("a/b", "key") is None
     (tmp_path / "deep/er" / f"{safe_name('a/b')}.json").write_text("[1")
     assert store.load("a/b", "key") is None
 

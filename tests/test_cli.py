@@ -399,3 +399,19 @@ def test_the_order_of_help_names_modules(capsys):
     found = {name.rpartition(".")[2] for name in command._command_modules()}
     assert {"match", "listing", "warmup", "doctor"} <= found
     assert not {name for name in found if name.startswith("_")}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_output_that_is_full_is_one_line():
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "edgecritic", "list", "protocols"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "cannot write the output" in done.stderr
+
+
+def test_a_very_long_id_is_clipped(capsys, tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(5))
+    assert main(["match", *[str(tmp_path / "a.npy")] * 2, "-s", "(" * 5000]) == 1
+    assert len(capsys.readouterr().err) < 400

@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.io import savemat
 
 from edgecritic.cli import doctor as command
 from edgecritic.datasets import synthetic
@@ -177,3 +178,16 @@ def test_command(folders, capsys):
 def test_real_data_is_healthy(data):
     assert diagnose(data / "bsds_bench/ucm2", data / "bsds_bench").ok
     assert diagnose(data / "bsds_bench/png", data / "bsds_bench/groundTruth").annotators == (5, 6)
+
+
+def test_segmentations_are_predictions_too(tmp_path):
+    truth = np.zeros((10, 12), bool)
+    truth[5] = True
+    write_map(tmp_path / "truth/a.png", truth)
+    (tmp_path / "segments").mkdir()
+    for shape, expected in (((10, 12), []), ((12, 10), ["prediction of another size"])):
+        cells = np.empty((1, 1), dtype=object)
+        cells[0, 0] = np.arange(shape[0] * shape[1]).reshape(shape) // 60
+        savemat(tmp_path / "segments/a.mat", {"segs": cells})
+        diagnosis = diagnose(tmp_path / "segments", tmp_path / "truth")
+        assert [finding.kind for finding in diagnosis.errors] == expected

@@ -215,12 +215,16 @@ def test_misuse_of_the_state_is_refused():
         {"added": [1, 1]},
         {"added": [16]},
         {"added": [-1]},
+        {"added": [1.5]},
+        {"added": "x"},
     ):
         with pytest.raises(InputError):
             state.update(**wrong)
     assert state.matches == 2
     with pytest.raises(InputError, match="universe"):
         ExactState(np.eye(4, dtype=bool), universe=np.eye(3, dtype=bool))
+    with pytest.raises(InputError, match="not both"):
+        ExactState(np.eye(4, dtype=bool), tolerance=1, window=3)
 
 
 def test_hashes_are_distinct_and_within_their_bits():
@@ -240,3 +244,18 @@ def test_real_boundaries_match_like_the_dense_assignment(data):
     slow = edgecritic.match(first, second, strategy="hungarian")
     assert found.tp == slow.tp
     assert cost_of(found, (1, 1), found.tolerance) == cost_of(slow, (1, 1), slow.tolerance)
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow without the compiler")
+@pytest.mark.parametrize(("shape", "tolerance"), [((60, 60), 4), ((300, 300), 2), ((12, 40, 40), 1.5)])
+def test_large_and_crowded_maps(shape, tolerance):
+    """Whole problems begin with bidding, changes do not; they must agree on many rivals too."""
+    rng = np.random.default_rng(1)
+    candidate, truth = rng.random(shape) < 0.5, rng.random(shape) < 0.3
+    found = edgecritic.match(candidate, truth, tolerance=tolerance)
+    state = ExactState(truth, tolerance=tolerance, universe=candidate)
+    state.update(added=np.flatnonzero(candidate))
+    costs = np.floor(100 * found.distances + 0.5).astype(int).sum() + state.outlier_cost * found.fp
+    assert (found.tp, costs) == (state.matches, state.cost)
+    np.testing.assert_array_equal(found.matched_candidate, state.matched_candidate)
+    np.testing.assert_array_equal(found.matched_truth, state.matched_truths[0])

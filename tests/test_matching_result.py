@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -202,3 +203,40 @@ def test_distances_are_in_units_of_spacing(spacing):
 def test_a_pair_knows_its_dimensions():
     line = np.eye(5, dtype=bool)
     assert Pair(line, line, (1.0, 1.0), 1.0).ndim == 2
+
+
+def test_a_result_does_not_follow_what_happens_to_its_inputs():
+    candidate = np.zeros((4, 6), bool)
+    candidate[1, 1:4] = True
+    truth = candidate.copy()
+    found = match(candidate, truth, tolerance=1)
+    picture = found.overlay()
+    candidate[:] = True
+    truth[:] = False
+    np.testing.assert_array_equal(found.overlay(), picture)
+    assert candidate.flags.writeable
+    for array in (found.candidate, found.matched_truth, found.pairs, found.distances):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_results_can_be_pickled_and_compared_without_an_error(small):
+    copy = pickle.loads(pickle.dumps(small))
+    assert str(copy) == str(small)
+    np.testing.assert_array_equal(copy.pairs, small.pairs)
+    assert small == small
+    assert copy != small
+    assert len({small, copy}) == 2
+
+
+def test_text_has_pixels_only_without_spacing():
+    one = np.eye(5)
+    assert " px" in str(match(one, one, tolerance=1))
+    assert " px" not in str(match(one, one, tolerance=1, spacing=0.5))
+    assert match(one, one, spacing=0.5).spacing == (0.5, 0.5)
+    assert match(one, one).spacing is None
+
+
+def test_a_background_must_be_finite(small):
+    with pytest.raises(InputError, match="NaN"):
+        small.overlay(np.full(small.truth.shape, np.nan))

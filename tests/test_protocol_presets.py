@@ -198,3 +198,11 @@ def test_a_changed_protocol_has_the_name_it_was_given():
     changed = get_protocol("nyud").with_changes("mine", thin=False)
     assert (changed.id, changed.thin, changed.source, changed.notes) == ("mine", False, "", "")
     assert Protocol.from_toml('id = "lab"\nbase = "bsds"\n').id == "lab"
+
+
+@pytest.mark.parametrize(
+    "line", ["tolerance = " + "9" * 400, "x = " + "[" * 5000 + "]" * 5000, "threshold_floor = " + "9" * 400]
+)
+def test_monstrous_values_are_refused(line):
+    with pytest.raises(InputError):
+        Protocol.from_toml(f'id = "q"\nbase = "bsds"\n{line}\n')

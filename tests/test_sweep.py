@@ -212,25 +212,26 @@ def test_what_must_not_be_mixed():
         benchmark.result().against(other.result())
 
 
+class OnlyDlpack:
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
 def test_training_loop_arrays():
     """Anything with DLPack or __array__ is taken, and nothing is changed."""
-
-    class Tensor:
-        def __init__(self, array):
-            self.array = array
-
-        def __dlpack__(self, **options):
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
 
     strength, truths = example(1)
     before = strength.copy()
     strength.flags.writeable = False
     first, second = edgecritic.Benchmark(), edgecritic.Benchmark()
     first.update(strength.astype(np.float32), truths)
-    second.update(Tensor(strength.astype(np.float32)), [truth.astype(np.uint8) * 255 for truth in truths])
+    second.update(OnlyDlpack(strength.astype(np.float32)), [truth.astype(np.uint8) * 255 for truth in truths])
     assert first.result().summary.as_dict() == second.result().summary.as_dict()
     assert np.array_equal(strength, before)
 
@@ -254,3 +255,58 @@ def test_candidate_at_follows_the_protocol():
 def test_bad_input_is_refused_in_words(strength, truths, message):
     with pytest.raises(InputError, match=message):
         sweep(strength, truths)
+
+
+def test_truths_of_every_form():
+    strength, truths = example(5)
+    expected = sweep(strength, truths).counts
+    forms = (
+        tuple(truths),
+        np.stack(truths),
+        OnlyDlpack(np.stack(truths).astype(np.uint8)),
+        [OnlyDlpack(truth.astype(np.uint8)) for truth in truths],
+        [truth.tolist() for truth in truths],
+    )
+    for form in forms:
+        np.testing.assert_array_equal(sweep(strength, form).counts, expected)
+    maps = [OnlyDlpack(truth.astype(np.uint8)) for truth in truths]
+    np.testing.assert_array_equal(sweep_maps(maps, truths).counts, sweep_maps(truths, truths).counts)
+    np.testing.assert_array_equal(human_counts(maps), human_counts(truths))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_threshold_that_is_a_value_of_the_map(dtype):
+    # float32(0.7) is a little less than 0.7, float32(0.3) a little more.
+    strength = np.array([[0.7, 0.3, 0.1]], dtype=dtype)
+    protocol = edgecritic.Protocol(id="p", title="", tolerance=1, thresholds=(0.1, 0.3, 0.7), thin=False)
+    counts = sweep(strength, np.ones((1, 3)), protocol=protocol).counts
+    for threshold, size in counts[:, [0, 4]]:
+        assert candidate_at(strength, float(threshold), protocol=protocol).sum() == size
+        assert size == np.count_nonzero(strength.astype(np.float64) >= threshold)
+
+
+def test_masks_and_maps_of_another_shape_are_refused():
+    strength, truths = example(6)
+    short = np.ones((3, 3), bool)
+    for judge in (
+        lambda: sweep(strength, truths, mask=short),
+        lambda: candidate_at(strength, 0.5, mask=short),
+        lambda: sweep_maps(truths, truths, mask=short),
+        lambda: sweep_maps([truths[0], short], truths),
+        lambda: sweep(strength, [truths[0], short]),
+        lambda: sweep(strength, []),
+    ):
+        with pytest.raises(InputError, match=r"shape|at least one"):
+            judge()
+
+
+def test_names_of_images():
+    strength, truths = example(7)
+    benchmark = edgecritic.Benchmark()
+    benchmark.update(strength, truths)
+    benchmark.update(strength, truths[:1])  # the same prediction for another image
+    benchmark.update(strength, truths, id=3)
+    assert "3" in benchmark.result(draws=0).counts
+    assert len(benchmark) == 3
+    with pytest.raises(InputError, match="judged already"):
+        benchmark.update(strength, truths)

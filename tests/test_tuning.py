@@ -11,8 +11,9 @@ from scipy import ndimage as ndi
 from edgecritic.detectors import detect
 from edgecritic.detectors.matlab import edge_matlab
 from edgecritic.errors import InputError
+from edgecritic.matching import match
 from edgecritic.measures import assess, score
-from edgecritic.protocols.tuning import tune
+from edgecritic.protocols.tuning import matched_measures, tune
 from edgecritic.protocols.tuning_summary import summarise_tunings
 
 RNG = np.random.default_rng(4)
@@ -184,3 +185,21 @@ def test_a_data_set_is_summarised(scene: tuple[np.ndarray, np.ndarray]) -> None:
     other = tune(image, truth, detectors=["sobel"], measures="sk", thresholds=2)
     with pytest.raises(InputError, match="other detectors or measures"):
         summarise_tunings({**tunings, "odd": other})
+
+
+def test_rates_under_a_strategy_are_those_of_its_matching(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    names = matched_measures("exact(tolerance=2)")
+    found = tune(image, truth, detectors=["canny"], measures=names, thresholds=[0.1, 0.4])
+    rates = found.rates("canny", "exact(tolerance=2)")
+    for place, level in enumerate((0.1, 0.4)):
+        matching = match(detect("canny", image).binary(level), truth, tolerance=2)
+        assert rates.true_positive[place] == pytest.approx(matching.tp / truth.sum())
+        assert rates.precision[place] == pytest.approx(matching.tp / (matching.tp + matching.fp))
+        assert rates.false_positive[place] == pytest.approx(matching.fp / (~truth).sum())
+    strict = found.rates("canny")
+    np.testing.assert_array_equal(strict.false_positive, found.roc("canny")[0])
+    assert (strict.true_positive <= rates.true_positive).all()
+    smaller = found.without_maps()
+    assert smaller.ladders == ()
+    assert smaller.best("canny", names[0]) == found.best("canny", names[0])

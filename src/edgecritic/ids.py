@@ -64,8 +64,13 @@ class Id:
         except (SyntaxError, ValueError, RecursionError, MemoryError, AttributeError, TypeError):
             parsed = None
         if not isinstance(parsed, Id):
-            raise InputError(f"an id has the form name or name(key=value, …), got {text!r}")
+            raise InputError(f"an id has the form name or name(key=value, …), got {_clipped(text)}")
         return parsed
+
+
+def _clipped(text: object) -> str:
+    shown = repr(text)
+    return shown if len(shown) <= 200 else f"{shown[:200]}…"
 
 
 def _value(node: ast.expr) -> object:

@@ -23,6 +23,7 @@ __all__ = [
     "DEFAULT_RELATIVE_TOLERANCE",
     "as_array",
     "as_mask",
+    "as_masks",
     "as_pair",
     "as_strength",
     "as_spacing",
@@ -81,6 +82,39 @@ def as_mask(data: Any, name: str = "map") -> BoolArray:
     if array.dtype != np.bool_:
         array = _two_valued(array, name)
     return np.ascontiguousarray(array, dtype=np.bool_)
+
+
+def as_masks(data: Any, name: str = "map", ndim: int | None = None) -> list[BoolArray]:
+    """Return one or several binary maps of one shape as boolean arrays.
+
+    Parameters
+    ----------
+    data : array_like, or list or tuple of array_like
+        One map or several.
+    name : str
+        What to call a map in messages.
+    ndim : int, optional
+        Dimensions of one map; an array with one more is then a stack of maps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stack = np.zeros((3, 4, 5), bool)
+    >>> len(as_masks(stack)), len(as_masks(stack, ndim=2)), len(as_masks(list(stack)))
+    (1, 3, 3)
+    """
+    if isinstance(data, list | tuple):
+        if not data:
+            raise InputError(f"give at least one {name}, got none")
+        several = as_array(data[0], name).ndim in ((2, 3) if ndim is None else (ndim,))
+        parts = list(data) if several else [data]
+    else:
+        array = as_array(data, name)
+        parts = list(array) if ndim is not None and array.ndim == ndim + 1 and len(array) else [array]
+    masks = [as_mask(part, name) for part in parts]
+    if len({mask.shape for mask in masks}) > 1:
+        raise InputError(f"the maps of one image must have one shape, got {[mask.shape for mask in masks]}")
+    return masks
 
 
 def as_pair(candidate: Any, truth: Any) -> tuple[BoolArray, BoolArray]:

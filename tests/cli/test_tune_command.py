@@ -13,7 +13,7 @@ from edgecritic.cli import tune as command
 from edgecritic.datasets.files import read_mask
 from edgecritic.datasets.write import write_image, write_map
 from edgecritic.detectors import detect
-from edgecritic.errors import InputError
+from edgecritic.errors import InputError, UnknownNameError
 
 
 def run(*words: str | Path) -> int:
@@ -82,3 +82,34 @@ def test_failures(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         run(folder / "images", "--truth", folder / "truth")
     with pytest.raises(InputError, match="--thresholds"):
         run(folder / "images" / "0.png", "--thresholds", "many")
+
+
+def test_several_at_a_time_with_matching_and_a_folder(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The number of jobs changes nothing; the maps of the truth itself reach the perfect score."""
+    words = [
+        "-d",
+        "sobel",
+        folder / "truth",
+        "-m",
+        "sk",
+        "--thresholds",
+        "11",
+        "--matching",
+        "exact(tolerance=2)",
+    ]
+    images = ["tune", folder / "images", "--truth", folder / "truth"]
+    texts = []
+    for jobs in ("1", "2"):
+        out = folder / f"out{jobs}"
+        assert run(*images[1:], *words, "-j", jobs, "-o", out) == 0
+        texts.append(capsys.readouterr().out + (out / "table.csv").read_text())
+        assert (out / "1" / "rates-matched.png").stat().st_size > 10_000
+    assert texts[0] == texts[1]
+    perfect = [line for line in texts[0].splitlines() if line.startswith("sk,lower,truth,")]
+    assert perfect == ["sk,lower,truth,0.0,0.0,2,2"]
+    with pytest.raises(InputError, match="--matching needs --truth"):
+        run(folder / "images", "--matching", "exact")
+    with pytest.raises(UnknownNameError):
+        run(*images[1:], "--matching", "nearest_star")

@@ -9,6 +9,8 @@ from typing import Any
 
 __all__ = ["add_parser", "run"]
 
+_SHOWN = 5
+
 _DESCRIPTION = """\
 Judge folders of predictions against a folder of truths: ODS, OIS, AP with confidence intervals under a named
 protocol. Files belong together by name. A run that was interrupted goes on where it was when it is started
@@ -42,6 +44,12 @@ def add_parser(subparsers: Any) -> None:
     judge.add_argument("--images", metavar="FOLDER", help="photos, shown in the report")
     judge.add_argument("--masks", metavar="FOLDER", help="maps that are on where pixels count")
     judge.add_argument("--split", metavar="NAME", help="which split of a data set")
+    judge.add_argument(
+        "--binarize",
+        type=float,
+        metavar="SHARE",
+        help="accept grey truths, cut at SHARE of the largest value",
+    )
     judge.add_argument(
         "--bootstrap", type=int, default=1000, metavar="N", help="draws for intervals (default: 1000)"
     )
@@ -79,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
             images=args.images,
             masks=args.masks,
             split=args.split,
+            binarize=args.binarize,
             fresh=args.fresh,
             draws=args.bootstrap,
             curves=curves,
@@ -93,10 +102,18 @@ def run(args: argparse.Namespace) -> int:
         print(terminal_table(finished.results))
         if args.out is not None:
             print(f"\nReport: {Path(args.out) / 'report.html'}")
-    for failure in finished.results["failures"]:
-        line = f"{failure['detector']}: {failure['id']}: {failure['message']}"
-        sys.stderr.write(f"edgecritic: {' '.join(line.split())}\n")
+    _tell(finished.results)
     return 1 if finished.failed else 0
+
+
+def _tell(results: dict[str, Any]) -> None:
+    """Write every failure and the first warnings to stderr, one line each."""
+    failures = [f"{row['detector']}: {row['id']}: {row['message']}" for row in results["failures"]]
+    notes = [f"warning: {note}" for note in results["notes"]]
+    if len(notes) > _SHOWN:
+        notes[_SHOWN:] = [f"… and {len(notes) - _SHOWN} more warnings; edgecritic doctor tells them all"]
+    for line in (*notes, *failures):
+        sys.stderr.write(f"edgecritic: {' '.join(line.split())}\n")
 
 
 def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path]:
@@ -113,7 +130,9 @@ def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path
         if not name or not path:
             raise InputError(f"expected NAME=PATH, got {item!r}")
         if name in found:
-            raise InputError(f"two detectors are called {name!r}; name them: NAME={path}")
+            raise InputError(
+                f"two {'curves' if must_name else 'detectors'} are called {name!r}; name them: NAME={path}"
+            )
         found[name] = path
     return found
 

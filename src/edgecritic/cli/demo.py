@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from edgecritic.protocols.tuning_summary import TuningSummary
 
 __all__ = ["add_parser", "run"]
+
+MEASURES = ("sk", "psi", "fom", "f", "baddeley", "hausdorff")
+THRESHOLDS = 41
 
 
 def add_parser(subparsers: Any) -> None:
@@ -14,8 +20,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "demo",
         help="show what EdgeCritic does, on generated data",
-        description="Generate a small data set with five simulated annotators, judge simulated detectors "
-        "on it and leave a report.",
+        description="Generate a small data set with five simulated annotators, run all detectors on it, "
+        "judge them (bench), find their best thresholds (tune) and leave one report.",
     )
     parser.add_argument("-o", "--out", default="demo", metavar="DIR", help="default: demo")
     parser.add_argument("--images", type=int, default=8, metavar="N", help="default: 8")
@@ -31,30 +37,92 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.errors import InputError
     from edgecritic.report.bench import write_run
     from edgecritic.report.tables import terminal_table
+    from edgecritic.report.tuning_section import tuning_section
     from edgecritic.run.bench import run_bench
 
     if args.images < 2:
         raise InputError(f"--images must be at least 2, got {args.images}")
-    home = Path(args.out)
-    print(f"Generating {args.images} scenes with five annotators in {home / 'data'}")
-    write(home / "data", args.images, seed=args.seed)
-    folders: dict[str, str | Path] = {
-        path.name: path for path in sorted((home / "data" / "predictions").iterdir())
-    }
-    print(f"Judging {len(folders)} detectors (the first run compiles the kernels)\n")
+    if args.seed < 0:
+        raise InputError(f"--seed must be at least 0, got {args.seed}")
+    home, data = Path(args.out), Path(args.out) / "data"
+    print(f"1. Drawing {args.images} scenes, each with the edges of five annotators: {data}")
+    write(data, args.images, seed=args.seed, detectors=())
+    folders = _detect(data, args.jobs)
+    print(f"2. Found their edges with {len(folders)} detectors: {data / 'edges'}")
+    print("3. Judging them as boundary benchmarks do (the first run compiles the kernels)")
     with progress("judging", unit="image") as step:
         finished = run_bench(
             folders,
-            home / "data" / "truth",
-            images=home / "data" / "images",
-            extras=("crispness", "ceval", "tolerances"),
+            data / "truth",
+            images=data / "images",
+            extras=("tolerances",),
             out=home,
             jobs=args.jobs,
             progress=step,
         )
-    write_run(home, finished)
-    print(terminal_table(finished.results))
+    print(f"4. Letting measures choose the best thresholds: {home / 'tuning'}\n")
+    summary, figures = _tune(data, home / "tuning", args.jobs)
+    write_run(home, finished, tuning=tuning_section(summary, figures))
+    print(f"{terminal_table(finished.results)}\n\n{summary}")
     print(f"\nOpen {home / 'report.html'} in a browser. The same by hand:")
-    print(f"  edgecritic bench {' '.join(map(str, folders.values()))} \\")
-    print(f"    --truth {home / 'data' / 'truth'} --also all --out {home}")
+    print(f"  edgecritic detect sobel {data / 'images'} --thin -o {data / 'edges' / 'sobel'}")
+    places = f"--truth {data / 'truth'} --images {data / 'images'}"
+    print(f"  edgecritic bench {data / 'edges'}/* {places} --out {home}")
+    print(f"  edgecritic tune {data / 'images'} --truth {data / 'truth'} --out {home / 'tuning'}")
+    print("  edgecritic study noise --out noise     who finds edges in noise?")
     return 1 if finished.failed else 0
+
+
+def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
+    """Write the crests that every detector finds, as folders that ``bench`` reads."""
+    from edgecritic.cli.detect import load_image
+    from edgecritic.datasets.write import write_map
+    from edgecritic.detectors import detect
+    from edgecritic.detectors.base import detectors
+    from edgecritic.run.executor import run_tasks
+
+    def one(task: tuple[str, Path]) -> None:
+        name, path = task
+        write_map(data / "edges" / name / path.name, detect(name, load_image(path, gray=False)[0]).thin)
+
+    images = sorted((data / "images").iterdir())
+    names = [entry.name for entry in detectors if 2 in entry.info.ndim]
+    for _ in run_tasks(one, [(name, path) for name in names for path in images], jobs=jobs):
+        pass
+    return {name: data / "edges" / name for name in names}
+
+
+def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[str, Path]]:
+    """Tune all detectors on all scenes; return the best values, and figures by their captions."""
+    import warnings
+
+    from edgecritic.cli.detect import load_image
+    from edgecritic.datasets.files import read_truths
+    from edgecritic.detectors.base import detectors
+    from edgecritic.errors import UndefinedMeasureWarning
+    from edgecritic.protocols.tuning import Tuning, tune
+    from edgecritic.protocols.tuning_summary import summarise_tunings
+    from edgecritic.report.tuning import write_summary, write_tuning
+    from edgecritic.run.executor import run_tasks
+
+    names = [entry.name for entry in detectors if 2 in entry.info.ndim]
+    images = sorted((data / "images").iterdir())
+
+    def one(path: Path) -> tuple[str, Tuning]:
+        image, kind = load_image(path, gray=False)
+        truths = read_truths(data / "truth" / f"{path.stem}.mat")
+        options: dict[str, Any] = {"detectors": names, "measures": MEASURES, "thresholds": THRESHOLDS}
+        return path.stem, tune(image, truths, kind=kind, **options)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        found = dict(run_tasks(one, images, jobs=jobs))
+    summary = summarise_tunings({path.stem: found[path.stem] for path in images})
+    write_summary(out, summary)
+    shown = images[min(2, len(images) - 1)]
+    write_tuning(out / shown.stem, found[shown.stem], load_image(shown, gray=False)[0])
+    return summary, {
+        f"Best maps of {shown.stem} by measure and detector": out / shown.stem / "montage.png",
+        f"Measures over the thresholds, {shown.stem}": out / shown.stem / "curves.png",
+        "Best values over all scenes": out / "boxes.png",
+    }

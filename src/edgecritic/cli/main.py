@@ -68,7 +68,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(str(error), 1)
     except OSError as error:
         if error.filename is None:
-            raise
+            if error.errno is None:
+                raise
+            _forget_stdout()  # the output itself failed, as with a full disk behind a redirection
+            return _complain(f"cannot write the output: {error.strerror or error}", 1)
         return _complain(f"{error.filename}: {error.strerror or error}", 1)
     return status
 

@@ -101,16 +101,17 @@ def run(args: argparse.Namespace) -> int:
 
         print_json(found.as_dict())
     else:
-        print(render(found, "" if spacing is not None else " px"))
+        print(render(found))
         for note in notes:
             print(note)
     return 0
 
 
-def render(found: Matching, unit: str = " px") -> str:
+def render(found: Matching) -> str:
     """Return the result as a small table."""
     from edgecritic.cli._output import number, table
 
+    unit = " px" if found.spacing is None else ""
     if found.tolerance is None:
         reach = "a window"
     else:

@@ -16,8 +16,10 @@ _STUDIES = {
     "pairing": "how close do cheap pairings come to the optimal one, and how fast are they?",
     "complexity": "can edge maps be chosen without truth?",
     "labels": "how strong are the labels of a data set, and what do they do to detectors?",
+    "noise": "which detector finds shapes in noise, and which measures say so?",
     "displacement": "how do measures grow with the displacement of an edge?",
 }
+_WITHOUT_DATA = ("noise", "displacement")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -42,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _common(parser: argparse.ArgumentParser, name: str) -> None:
-    if name != "displacement":
+    if name not in _WITHOUT_DATA:
         parser.add_argument("--data", metavar="DIR", help=_DATA_HELP.get(name, _DATA_HELP["matching"]))
-    if name not in ("displacement", "pairing"):
+    if name not in (*_WITHOUT_DATA, "pairing"):
         parser.add_argument("--split", metavar="NAME", help="which split of the data set")
         parser.add_argument("--images", metavar="DIR", help="photos, if they are not beside the truths")
     output = parser.add_argument_group("output")
@@ -96,7 +98,7 @@ def _pairing_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _complexity_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--most", type=int, default=10, metavar="N", help="only the first N images (10)")
+    parser.add_argument("--most", type=int, default=8, metavar="N", help="only the first N images (8)")
 
 
 def _labels_options(parser: argparse.ArgumentParser) -> None:
@@ -112,6 +114,19 @@ def _labels_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--answers", metavar="FILE", help="answers to the trials, CSV or JSON")
 
 
+def _noise_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--snr",
+        default="0,2,3.3,4,6,10",
+        metavar="LIST",
+        help="signal-to-noise ratios in dB (0,2,3.3,4,6,10)",
+    )
+    parser.add_argument("--scenes", type=int, default=3, metavar="N", help="per ratio (3)")
+    parser.add_argument("-d", "--detectors", nargs="+", metavar="ID", help="default: all, at stated scales")
+    parser.add_argument("-m", "--measures", nargs="+", metavar="ID", help="default: all without matching")
+    parser.add_argument("--thresholds", type=int, default=51, metavar="N", help="to choose from (51)")
+
+
 def _no_options(parser: argparse.ArgumentParser) -> None:
     del parser
 
@@ -121,6 +136,7 @@ _OPTIONS = {
     "pairing": _pairing_options,
     "complexity": _complexity_options,
     "labels": _labels_options,
+    "noise": _noise_options,
 }
 
 
@@ -247,6 +263,30 @@ def _run_labels(args: argparse.Namespace) -> int:
         return _finish(args, labels_document(study), study.as_dict(), problems)
 
 
+def _run_noise(args: argparse.Namespace) -> int:
+    import warnings
+
+    from edgecritic.errors import UndefinedMeasureWarning
+    from edgecritic.report.noise import noise_document
+    from edgecritic.run.executor import run_tasks
+    from edgecritic.studies.noise import DETECTORS, combine, noise_tasks, noise_trial
+
+    tasks = noise_tasks(
+        detectors=args.detectors or DETECTORS,
+        measures=args.measures,
+        ratios=_floats(args.snr, "--snr"),
+        seeds=args.scenes,
+        thresholds=args.thresholds,
+    )
+    with _progress("judging", "scene") as step, warnings.catch_warnings():
+        # What threads change of the filters comes out in any order; this one holds for all of them.
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        trials = run_tasks(noise_trial, tasks, jobs=args.jobs, cluster=args.cluster, progress=step)
+        study = combine(trials)
+    document = noise_document(study, figure=args.out is not None)
+    return _finish(args, document, study.as_dict(), [])
+
+
 def _run_displacement(args: argparse.Namespace) -> int:
     from edgecritic.cli._output import print_json
     from edgecritic.report.displacement import draw_displacement
@@ -275,6 +315,7 @@ _RUNNERS = {
     "pairing": _run_pairing,
     "complexity": _run_complexity,
     "labels": _run_labels,
+    "noise": _run_noise,
     "displacement": _run_displacement,
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,6 @@ if TYPE_CHECKING:
     from edgecritic.protocols.tuning import Tuning
 
 __all__ = ["add_parser", "run"]
-
-_FAVOURITES = ("sk", "psi", "fom", "f", "baddeley", "complexity")
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,7 +23,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("images", nargs="+", help="image files, volumes, or folders of them")
     parser.add_argument("--truth", help="truth file of one image, or folder of truths called like the images")
     what = parser.add_argument_group("algorithm")
-    what.add_argument("-d", "--detectors", nargs="+", metavar="ID", help="ids of detectors")
+    what.add_argument(
+        "-d", "--detectors", nargs="+", metavar="ID", help="ids of detectors, or folders of saved maps"
+    )
     what.add_argument("-m", "--measures", nargs="+", metavar="ID", help="ids of measures")
     what.add_argument(
         "--thresholds",
@@ -34,9 +33,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="N",
         help="how many from 0 to 1, or 'matlab' for the grids of the complexity paper",
     )
+    what.add_argument(
+        "--matching", metavar="ID", help="draw ROC and precision-recall curves under this strategy too"
+    )
     what.add_argument("--gray", action="store_true", help="use the luminance of colour images")
     work = parser.add_argument_group("work")
-    work.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="images at a time (1)")
+    work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
     work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
     form = parser.add_argument_group("output")
     form.add_argument("-o", "--out", help="folder for figures, tables and the best maps")
@@ -50,24 +52,14 @@ def run(args: argparse.Namespace) -> int:
     import json
     import sys
 
-    from edgecritic.detectors.base import bind
     from edgecritic.measures.scoring import choose
     from edgecritic.protocols.tuning_summary import summarise_tunings
 
     args.thresholds = _thresholds(args.thresholds)
-    for detector in args.detectors or ():
-        bind(detector)
+    args.detectors = _detectors(args.detectors)
+    args.measures = _measures(args)
     choose(args.measures, ())
-    cases = _cases(args)
-    found: dict[str, Tuning] = {}
-    failures: dict[str, str] = {}
-    for name, result in _all(cases, args):
-        if isinstance(result, str):
-            failures[name] = result
-        else:
-            found[name] = result
-    found = {name: found[name] for name in cases if name in found}
-    failures = {name: failures[name] for name in cases if name in failures}
+    found, failures = _tune_all(_cases(args), args)
     summary = summarise_tunings(found) if found else None
     if args.json:
         images = {name: each.as_dict() for name, each in found.items()}
@@ -75,10 +67,91 @@ def run(args: argparse.Namespace) -> int:
     elif summary is not None:
         print(next(iter(found.values())) if len(found) == 1 else summary)
     if args.out and summary is not None:
-        _save_all(Path(args.out), summary)
+        from edgecritic.report.tuning import write_summary
+
+        write_summary(Path(args.out), summary)
     for message in failures.values():
         print(f"error: {message}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def _tune_all(
+    cases: dict[str, tuple[Path, tuple[Path, ...]]], args: argparse.Namespace
+) -> tuple[dict[str, Tuning], dict[str, str]]:
+    """Tune all images, some at a time, and save their files; return results and messages by name."""
+    import warnings
+    from contextlib import nullcontext
+
+    from edgecritic.cli._output import progress
+    from edgecritic.errors import EdgeCriticError, UndefinedMeasureWarning
+    from edgecritic.report.tuning import write_tuning
+    from edgecritic.run.executor import run_tasks
+
+    work = [
+        (name, path.absolute(), tuple(truth.absolute() for truth in truths), args)
+        for name, (path, truths) in cases.items()
+    ]
+    results: dict[str, Tuning] = {}
+    messages: dict[str, str] = {}
+    hidden = nullcontext(None) if args.quiet or args.json else progress("tuning", unit="image")
+    with hidden as step, warnings.catch_warnings():
+        # What threads change of the filters comes out in any order; this one holds for all of them.
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        for name, found in run_tasks(_try, work, jobs=args.jobs, cluster=args.cluster, progress=step):
+            try:
+                if isinstance(found, EdgeCriticError):
+                    raise found
+                image, result = found
+                if args.out:
+                    write_tuning(Path(args.out) / name, result, image, matching=args.matching)
+                results[name] = result.without_maps()
+            except EdgeCriticError as error:
+                path = cases[name][0]
+                messages[name] = str(error) if str(path) in str(error) else f"{path}: {error}"
+    return (
+        {name: results[name] for name in cases if name in results},
+        {name: messages[name] for name in cases if name in messages},
+    )
+
+
+def _try(task: tuple[str, Path, tuple[Path, ...], argparse.Namespace]) -> tuple[str, Any]:
+    """Return the name with image and tuning, or with what went wrong."""
+    from edgecritic.errors import EdgeCriticError
+
+    name, path, truths, args = task
+    try:
+        return name, _one(name, path, truths, args)
+    except EdgeCriticError as error:
+        return name, error
+
+
+def _detectors(given: list[str] | None) -> list[Any] | None:
+    """Return ids as they are, folders of saved maps as detectors."""
+    from edgecritic.detectors.base import bind
+    from edgecritic.detectors.external import FolderDetector
+
+    if given is None:
+        return None
+    chosen: list[Any] = [FolderDetector(name) if Path(name).is_dir() else name for name in given]
+    for each in chosen:
+        if isinstance(each, str):
+            bind(each)
+    return chosen
+
+
+def _measures(args: argparse.Namespace) -> list[str] | None:
+    """Return the chosen measures, with those that the curves under a matching strategy need."""
+    if args.matching is None:
+        return list(args.measures) if args.measures else None
+    from edgecritic.errors import InputError
+    from edgecritic.matching import match
+    from edgecritic.measures.scoring import default_measures
+    from edgecritic.protocols.tuning import matched_measures
+
+    if args.truth is None:
+        raise InputError("--matching needs --truth")
+    match([[True]], [[True]], strategy=args.matching)
+    return [*(args.measures or default_measures()), *matched_measures(args.matching)]
 
 
 def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]:
@@ -102,46 +175,6 @@ def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]
     return {name: (file, known[name]) for name, file in files.items()}
 
 
-def _all(
-    cases: dict[str, tuple[Path, tuple[Path, ...]]], args: argparse.Namespace
-) -> Iterator[tuple[str, Tuning | str]]:
-    """Tune every image and save its files; what failed is said in words."""
-    from contextlib import nullcontext
-
-    from edgecritic.cli._output import progress
-    from edgecritic.errors import EdgeCriticError
-    from edgecritic.run.executor import run_tasks
-
-    work = [
-        (name, path.absolute(), tuple(truth.absolute() for truth in truths), args)
-        for name, (path, truths) in cases.items()
-    ]
-    with nullcontext() if args.quiet or args.json else progress("tuning", unit="image") as step:
-        for name, found in run_tasks(_try, work, jobs=args.jobs, cluster=args.cluster, progress=step):
-            if isinstance(found, str):
-                path = cases[name][0]
-                yield name, found if str(path) in found else f"{path}: {found}"
-                continue
-            image, result = found
-            try:
-                if args.out:
-                    _save_one(Path(args.out), name, image, result)
-            except EdgeCriticError as error:
-                yield name, f"{cases[name][0]}: {error}"
-                continue
-            yield name, result
-
-
-def _try(task: tuple[str, Path, tuple[Path, ...], argparse.Namespace]) -> tuple[str, Any]:
-    from edgecritic.errors import EdgeCriticError
-
-    name, path, truths, args = task
-    try:
-        return name, _one(name, path, truths, args)
-    except EdgeCriticError as error:
-        return name, str(error)
-
-
 def _one(name: str, path: Path, truths: tuple[Path, ...], args: argparse.Namespace) -> tuple[Any, Tuning]:
     from edgecritic.cli.detect import load_image
     from edgecritic.datasets.files import read_truths
@@ -159,42 +192,6 @@ def _one(name: str, path: Path, truths: tuple[Path, ...], args: argparse.Namespa
         name=name,
     )
     return image, result
-
-
-def _save_one(out: Path, name: str, image: Any, found: Tuning) -> None:
-    import json
-
-    from edgecritic.datasets.write import write_map
-    from edgecritic.report.tuning import draw_curves, draw_montage, draw_rates
-
-    folder = out / name
-    folder.mkdir(parents=True, exist_ok=True)
-    shown = [measure for measure in _FAVOURITES if measure in found.measures] or list(found.measures[:6])
-    draw_curves(found, folder / "curves.png")
-    if found.truths:
-        draw_rates(found, folder / "rates.png")
-    flat = found.best_map(found.detectors[0], shown[0]).ndim == 2
-    if flat:
-        draw_montage(found, image, folder / "montage.png", measures=shown)
-    for measure in shown:
-        for detector in found.detectors:
-            target = folder / "best" / measure / f"{detector}.{'png' if flat else 'npy'}"
-            write_map(target, found.best_map(detector, measure))
-    (folder / "tuning.json").write_text(json.dumps(found.as_dict(), indent=2), encoding="utf-8")
-
-
-def _save_all(out: Path, summary: Any) -> None:
-    import csv
-
-    from edgecritic.report.tuning import draw_boxes
-
-    rows = summary.rows()
-    with (out / "table.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    if len(summary.images) > 1:
-        draw_boxes(summary, out / "boxes.png")
 
 
 def _thresholds(text: str) -> Any:

@@ -27,7 +27,7 @@ def load_picture(path: Path) -> NDArray[Any]:
     """
     import io
 
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     content = io.BytesIO(read_bytes(path))
     try:
@@ -35,6 +35,8 @@ def load_picture(path: Path) -> NDArray[Any]:
             opened = Image.open(content, formats=_FORMATS)
     except Image.DecompressionBombError as error:
         raise DataError("declares far too many pixels; crop it, or store it as several files") from error
+    except UnidentifiedImageError as error:
+        raise DataError("cannot be read, it is empty, damaged or no picture at all") from error
     with quiet(), opened as picture:
         check_size(picture.size[::-1], 16)
         if picture.format in ("PNG", "TIFF") and getattr(picture, "n_frames", 1) > 1:

@@ -200,6 +200,8 @@ def _truths(place: Path, wanted: Collection[str] | None, split: str | None) -> L
         return list_pairs(place)
     folder = bsds.find_root(place)
     splits = bsds.split_folders(folder)
+    if not splits and split is not None and place.name != split:
+        raise DataError(f"{place}: has no folders train, val or test, so no split {split!r}; leave split out")
     if not splits:
         return list_truths(folder, wanted)
     listings = {name: list_truths(path, wanted) for name, path in splits.items()}

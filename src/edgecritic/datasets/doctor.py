@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from edgecritic.datasets._guard import reading
 from edgecritic.datasets._pictures import picture_shape
 from edgecritic.datasets.cases import Case, Dataset, find_cases
-from edgecritic.datasets.files import PathLike
+from edgecritic.datasets.files import PathLike, holds_segmentations
 from edgecritic.datasets.names import IMAGE_SUFFIXES, LOSSY_SUFFIXES, suffix_of
 from edgecritic.errors import EdgeCriticError
 from edgecritic.inputs import BoolArray, FloatArray
 
-__all__ = ["Finding", "Diagnosis", "check_case", "diagnose"]
+__all__ = ["Finding", "Diagnosis", "check_case", "check_lossy", "diagnose"]
 
 Severity = Literal["error", "warning", "note"]
 
@@ -181,20 +181,40 @@ class _Checked:
     annotators: int = 0
     depth: str = ""
 
+    def has(self, kind: str) -> bool:
+        """Whether a finding of this kind was made."""
+        return any(finding.kind == kind for finding in self.findings)
+
 
 def _check_files(case: Case, binarize: float | None) -> _Checked:
-    result = _Checked(list(_check_lossy(case)))
+    result = _Checked(list(check_lossy(case)))
     truths = _load(lambda: case.load_truths(binarize=binarize), result, case, "truth") or []
     mask = _load(case.load_mask, result, case, "mask")
     strength: FloatArray | None = None
     if case.prediction is not None:
-        strength = _load(case.load_strength, result, case, "prediction")
+        if _load(lambda: _is_segmented(case), result, case, "prediction"):
+            result.findings += _check_segmentations(case, truths, result)
+        elif not result.has("unusable prediction"):
+            strength = _load(case.load_strength, result, case, "prediction")
     result.annotators = len(truths)
     result.findings += check_case(strength, truths, name=case.id, mask=mask)
     if strength is not None:
         result.depth = "8-bit" if _is_8_bit(strength) else "finer than 8-bit"
         result.findings += _check_photo(case, strength.shape)
     return result
+
+
+def _is_segmented(case: Case) -> bool:
+    return case.prediction is not None and holds_segmentations(case.prediction)
+
+
+def _check_segmentations(case: Case, truths: Sequence[BoolArray], result: _Checked) -> list[Finding]:
+    maps = _load(case.load_candidates, result, case, "prediction") or []
+    shapes = sorted({found.shape for found in maps})
+    if truths and shapes and shapes != [truths[0].shape]:
+        wrong = next(shape for shape in shapes if shape != truths[0].shape)
+        return [_size_finding(wrong, truths[0].shape, case.id)]
+    return []
 
 
 def _load(load: Callable[[], Any], result: _Checked, case: Case, what: str) -> Any:
@@ -225,7 +245,8 @@ def _check_names(dataset: Dataset, truth: str) -> Iterator[Finding]:
         yield Finding("note", str(path), "is of no known kind and was left out", "", "ignored file")
 
 
-def _check_lossy(case: Case) -> Iterator[Finding]:
+def check_lossy(case: Case) -> Iterator[Finding]:
+    """Warn of predictions and truths in files whose values changed when they were written."""
     for path in (case.prediction, *case.truths):
         if path is not None and suffix_of(path) in LOSSY_SUFFIXES:
             what = "prediction" if path == case.prediction else "truth"

@@ -270,7 +270,11 @@ def _binary(array: NDArray[Any], binarize: float | None) -> BoolArray:
             return as_mask(array)
         except InputError as error:
             told = str(error).replace("threshold it first, for instance strength >= 0.5", "").rstrip("; ")
-            remedy = "; if the grey values are meant as edges give binarize=0.5" if told != str(error) else ""
+            remedy = (
+                "; if the grey values are meant as edges give binarize=0.5 (--binarize 0.5)"
+                if told != str(error)
+                else ""
+            )
             raise InputError(told + remedy) from error
     if not 0 < binarize <= 1:
         raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")

@@ -250,11 +250,18 @@ def dataset(
     return cases
 
 
-def write(folder: PathLike, images: int = 8, *, seed: int = 0, truth: Literal["mat", "png"] = "mat") -> Path:
+def write(
+    folder: PathLike,
+    images: int = 8,
+    *,
+    seed: int = 0,
+    truth: Literal["mat", "png"] = "mat",
+    detectors: Sequence[str] = DETECTORS,
+) -> Path:
     """Write the data set as files and return the folder.
 
     ``images/NAME.png``; ``truth/NAME.mat`` (BSDS form) or ``truth/NAME/1.png`` …; and
-    ``predictions/DETECTOR/NAME.png`` for each simulated detector.
+    ``predictions/DETECTOR/NAME.png`` for each of the simulated `detectors`.
     """
     if truth not in ("mat", "png"):
         raise InputError(f"truth must be 'mat' or 'png', got {truth!r}")
@@ -266,7 +273,7 @@ def write(folder: PathLike, images: int = 8, *, seed: int = 0, truth: Literal["m
         else:
             for number, found in enumerate(case.truths, start=1):
                 write_map(root / "truth" / case.id / f"{number}.png", found)
-        for detector in DETECTORS:
+        for detector in detectors:
             strength = detect(case.image, detector, seed=seed)
             write_map(root / "predictions" / detector / f"{case.id}.png", strength)
     return root

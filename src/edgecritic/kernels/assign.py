@@ -1,4 +1,4 @@
-"""The exact one-to-one matching kept optimal while rows come and go.
+"""The exact one-to-one matching: of all rows at once, or kept optimal while rows come and go.
 
 See `edgecritic.kernels.state` for the problem and its prices. Here a column that is alone may be *owed* in
 the middle of an update: its row was removed, so v < idle, and `settle` has not looked at it yet.
@@ -18,7 +18,9 @@ from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.links import Links
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, Ints, Places, State
 
-__all__ = ["Search", "Tally", "new_search", "new_tally", "update", "sweep"]
+__all__ = ["Search", "Tally", "new_search", "new_tally", "solve", "update", "sweep"]
+
+_MOST_BIDS = 8
 
 
 class Search(NamedTuple):
@@ -288,6 +290,96 @@ def settle(links: Links, state: State, search: Search, owed: int) -> int:
         row = left
         column = via[row]
     return end_row
+
+
+@kernel
+def _bid(links: Links, state: State, new: int) -> int:
+    """Let a row, and those it drives out, bid for columns a few times.
+
+    A bidder takes its cheapest column and raises that column's price until its second choice is as
+    good. Return the row that is left without a column, or `ALONE` if there is none.
+    """
+    start, other, cost = links.start, links.other, links.cost
+    row_of, column_of = state.row_of, state.column_of
+    u, v, dummy = state.u, state.v, state.dummy
+    scale = state.scale[0]
+    row = new
+    for _ in range(_MOST_BIDS):
+        first = dummy[row]
+        second = FAR
+        column = ALONE
+        for link in range(start[row], start[row + 1]):
+            least = cost[link] * scale
+            if least >= second:
+                break
+            value = least - v[other[link]]
+            if value < first:
+                second = first
+                first = value
+                column = other[link]
+            elif value < second:
+                second = value
+        column_of[row] = column
+        if column == ALONE:
+            u[row] = first
+            return ALONE
+        v[column] -= second - first
+        u[row] = second
+        loser = row_of[column]
+        row_of[column] = row
+        if loser == ALONE:
+            return ALONE
+        column_of[loser] = ABSENT
+        row = loser
+    return row
+
+
+@kernel
+def _nearest_first(links: Links) -> Places:
+    """Return the rows that have links, those with the cheapest link first."""
+    start, cost = links.start, links.cost
+    count = start.size - 1
+    largest = 0
+    for row in range(count):
+        if start[row + 1] > start[row]:
+            largest = max(largest, cost[start[row]])
+    place = np.zeros(largest + 2, dtype=np.int64)
+    for row in range(count):
+        if start[row + 1] > start[row]:
+            place[cost[start[row]] + 1] += 1
+    for step in range(largest + 1):
+        place[step + 1] += place[step]
+    order = np.empty(place[largest + 1], dtype=np.int32)
+    for row in range(count):
+        if start[row + 1] > start[row]:
+            near = cost[start[row]]
+            order[place[near]] = row
+            place[near] += 1
+    return order
+
+
+@kernel
+def solve(links: Links, state: State, search: Search) -> None:
+    """Bring all rows into an empty problem.
+
+    Most rows find their column by bidding, in an order that makes rivals rare; the others are added by
+    searches, in the order of their numbers because neighbours share memory.
+    """
+    u, dummy, column_of = state.u, state.dummy, state.column_of
+    for row in range(column_of.size):
+        column_of[row] = ALONE
+        u[row] = dummy[row]
+    order = _nearest_first(links)
+    for row in order:
+        column_of[row] = ABSENT
+    waiting = np.zeros(column_of.size, dtype=np.bool_)
+    for row in order:
+        loser = _bid(links, state, row)
+        if loser != ALONE:
+            waiting[loser] = True
+    for row in range(waiting.size):
+        if waiting[row]:
+            add(links, state, search, row)
 
 
 class Tally(NamedTuple):

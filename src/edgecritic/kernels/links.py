@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
 
-__all__ = ["Links", "WebOfLinks", "links_of_rows", "turned", "link_maps"]
+__all__ = ["Links", "WebOfLinks", "links_of_rows", "link_maps"]
 
 Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
@@ -91,17 +91,6 @@ def _sorted_by(keys: Places, count: int, first: Places, second: Places) -> tuple
         sorted_first[where] = first[at]
         sorted_second[where] = second[at]
     return start, sorted_first, sorted_second
-
-
-@kernel
-def turned(links: Links, columns: int) -> Links:
-    """Return the links of the columns; the cheapest need not be first."""
-    rows = np.empty(links.other.size, dtype=np.int32)
-    for row in range(links.start.size - 1):
-        for link in range(links.start[row], links.start[row + 1]):
-            rows[link] = row
-    start, other, cost = _sorted_by(links.other, columns, rows, links.cost)
-    return Links(start, other, cost)
 
 
 @kernel

@@ -10,7 +10,7 @@ Prices u (rows) and v (columns) prove optimality. Whenever no kernel is running:
 * u ≤ dummy, with equality for a row that stays alone;
 * v ≤ idle, with equality for a column that stays alone.
 
-`solve` (all rows at once) and `assign` (rows that come and go) search on the reduced costs cost − u − v.
+The kernels of `edgecritic.kernels.assign` search on the reduced costs cost − u − v.
 """
 
 from __future__ import annotations

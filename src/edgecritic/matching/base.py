@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
-from edgecritic.inputs import BoolArray, Spacing, as_pair, as_spacing, as_tolerance
+from edgecritic.inputs import BoolArray, Spacing, as_array, as_pair, as_spacing, as_tolerance
 from edgecritic.registry import Registry
 
 __all__ = ["Pair", "Matching", "StrategyInfo", "strategies", "strategy", "match"]
@@ -24,6 +24,7 @@ MISS = (86, 180, 233)
 """Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
 
 _PORTION = 1 << 14
+_ARRAYS = ("candidate", "truth", "matched_candidate", "matched_truth", "pairs", "distances")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,9 @@ class Pair:
         return self.candidate.ndim
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Matching:
-    """What was matched and what was not.
+    """What was matched and what was not; its arrays can only be read.
 
     Attributes
     ----------
@@ -74,6 +75,8 @@ class Matching:
         For one-to-one strategies the coordinates of candidate pixel and truth pixel of every match.
     distances : (n,) float array or None
         The distance of every match, in the units of the tolerance.
+    spacing : tuple of float or None
+        The pixel sizes that were given; ``None`` if lengths are in pixels.
     """
 
     strategy: str
@@ -89,6 +92,15 @@ class Matching:
     matched_truth: BoolArray
     pairs: NDArray[np.int64] | None = None
     distances: NDArray[np.float64] | None = None
+    spacing: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in _ARRAYS:
+            array = getattr(self, name)
+            if array is not None and array.flags.writeable:
+                view = array.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
 
     @classmethod
     def from_counts(
@@ -204,7 +216,8 @@ class Matching:
         }
 
     def __str__(self) -> str:
-        reach = "" if self.tolerance is None else f" within {self.tolerance:.3g} px"
+        unit = " px" if self.spacing is None else ""
+        reach = "" if self.tolerance is None else f" within {self.tolerance:.3g}{unit}"
         return (
             f"{self.strategy}{reach}: {self.tp} hits, {self.fp} false alarms, {self.fn} misses; "
             f"P {self.precision:.4f}  R {self.recall:.4f}  F {self.f():.4f}"
@@ -295,7 +308,19 @@ def match(
         raise InputError(f"{bound} searches a window of pixels; leave the tolerance out")
     reach = as_tolerance(first.shape, sizes, tolerance, relative_tolerance)
     result: Matching = bound(Pair(first, second, sizes, reach))
-    return replace(result, strategy=str(bound), tolerance=None if windowed else reach)
+    return replace(
+        result,
+        strategy=str(bound),
+        tolerance=None if windowed else reach,
+        candidate=_own(first, candidate),
+        truth=_own(second, truth),
+        spacing=None if spacing is None else sizes,
+    )
+
+
+def _own(mask: BoolArray, given: Any) -> BoolArray:
+    """Copy a map that is the caller's own memory: what the caller does later must not change a result."""
+    return mask.copy() if np.may_share_memory(mask, as_array(given)) else mask
 
 
 def _split_tolerance(
@@ -344,6 +369,8 @@ def _canvas(background: Any, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     grey = np.asarray(background, dtype=np.float64)
     if grey.shape != shape:
         raise InputError(f"background must have the maps' shape {shape}, got {grey.shape}")
+    if not np.isfinite(grey).all():
+        raise InputError("background holds NaN or infinite values; replace them before it is shown")
     top = 255.0 if grey.max(initial=0.0) > 1 else 1.0
     faint = 128 + 127 * np.clip(grey / top, 0, 1)
     return np.repeat(faint.astype(np.uint8)[..., None], 3, axis=-1)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, as_tolerance
+from edgecritic.inputs import BoolArray, Spacing, as_mask, as_masks, as_spacing, as_tolerance
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import link_maps
@@ -63,7 +63,9 @@ class ExactState:
         window: int | None = None,
         universe: Any = None,
     ) -> None:
-        masks = _as_masks(truths)
+        if window is not None and (tolerance is not None or relative_tolerance is not None):
+            raise InputError("give a window or a tolerance, not both")
+        masks = as_masks(truths, "truth")
         shape = masks[0].shape
         sizes = as_spacing(spacing, len(shape))
         self.tolerance = as_tolerance(shape, sizes, tolerance, relative_tolerance)
@@ -195,7 +197,10 @@ class ExactState:
         return salts[map_of]
 
     def _find(self, raster: Any, name: str) -> NDArray[np.int32]:
-        pixels = np.atleast_1d(np.asarray(raster, dtype=np.int64))
+        given = np.atleast_1d(np.asarray(raster))
+        if given.size and given.dtype.kind not in "iu":
+            raise InputError(f"{name}: raster indices must be whole numbers, got {given.dtype}")
+        pixels = given.astype(np.int64).ravel()
         if np.unique(pixels).size != pixels.size:
             raise InputError(f"{name}: a pixel is named twice")
         if pixels.size and not (pixels.min() >= 0 and pixels.max() < self._number.size):
@@ -209,15 +214,6 @@ class ExactState:
         mask = np.zeros(self.shape, dtype=np.bool_)
         mask.reshape(-1)[raster] = True
         return mask
-
-
-def _as_masks(truths: Any) -> list[BoolArray]:
-    """Return one or several maps as masks of one shape."""
-    several = isinstance(truths, list | tuple) and len(truths) > 0 and np.ndim(truths[0]) in (2, 3)
-    masks = [as_mask(truth, "truth") for truth in truths] if several else [as_mask(truths, "truth")]
-    if len({mask.shape for mask in masks}) > 1:
-        raise InputError(f"truths must have one shape, got {[mask.shape for mask in masks]}")
-    return masks
 
 
 def _universe(universe: Any, shape: tuple[int, ...]) -> Indices:

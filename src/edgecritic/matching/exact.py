@@ -9,14 +9,13 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid, Neighbourhood
-from edgecritic.kernels.links import Links, links_of_rows, turned
-from edgecritic.kernels.solve import solve
+from edgecritic.kernels.links import Links, links_of_rows
 from edgecritic.kernels.state import State, new_state
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
 
-__all__ = ["exact", "salt", "empty_state", "too_many_links", "MOST_LINKS"]
+__all__ = ["exact", "salt", "solved", "empty_state", "too_many_links", "MOST_LINKS"]
 
 MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""
@@ -57,19 +56,23 @@ def exact(pair: Pair, *, window: int | None = None) -> Matching:
     links = _link_rows(grid, flat_rows, flat_columns, around)
     rows, columns = grid.raster(flat_rows), grid.raster(flat_columns)
     alone_cost = outlier_cost(limit, pair.spacing)
-    state = empty_state(pair.candidate.size, rows, columns, alone_cost, salt(columns))
-    _solve(links, turned(links, columns.size), state)
+    state = solved(links, pair.candidate.size, rows, columns, alone_cost, salt(columns))
     matched = np.flatnonzero(state.column_of >= 0)
     return Matching.from_pairs(pair, rows[matched], columns[state.column_of[matched]])
 
 
-def _solve(row_links: Links, column_links: Links, state: State) -> None:
-    waiting = solve(row_links, column_links, state)
-    if waiting.size:
-        rows = np.arange(state.column_of.size, dtype=np.int32)
-        tally = assign.new_tally(rows, rows.size)
-        search = assign.new_search(max(state.column_of.size, state.row_of.size))
-        assign.update(row_links, column_links, state, search, tally, waiting[:0], waiting)
+def solved(
+    links: Links,
+    size: int,
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    alone_cost: int,
+    salted: int,
+) -> State:
+    """Solve a whole problem; see `empty_state` for the arguments."""
+    state = empty_state(size, rows, columns, alone_cost, salted)
+    assign.solve(links, state, assign.new_search(max(rows.size, columns.size)))
+    return state
 
 
 def _in_blocks(grid: Grid, mask: BoolArray) -> NDArray[np.int64]:

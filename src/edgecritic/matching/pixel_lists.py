@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from edgecritic.inputs import BoolArray
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.links import Links, links_of_rows, turned
-from edgecritic.kernels.solve import solve
+from edgecritic.kernels.links import Links, links_of_rows
 from edgecritic.matching.base import Pair
-from edgecritic.matching.exact import MOST_LINKS, empty_state, salt, too_many_links
+from edgecritic.matching.exact import MOST_LINKS, salt, solved, too_many_links
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
 
@@ -68,6 +67,5 @@ class PixelMatcher:
         links = Links(*links_of_rows(rows, self._number_at, self._steps, self._around.costs, MOST_LINKS))
         if links.start[-1] < 0:
             raise too_many_links()
-        state = empty_state(self._size, candidate, self._truth, self._alone, self._salt)
-        solve(links, turned(links, self._truth.size), state)
+        state = solved(links, self._size, candidate, self._truth, self._alone, self._salt)
         return state.column_of >= 0, state.row_of >= 0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, ProtocolMismatchError
-from edgecritic.inputs import as_strength
+from edgecritic.inputs import as_masks, as_strength
 from edgecritic.protocols.bootstrap import Bootstrap, PairedTest, bootstrap, paired_bootstrap
 from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.protocols.summary import BestPoint, Summary, summarise
@@ -116,16 +116,15 @@ class Benchmark:
         ----------
         strength : array_like, 2-D
             NumPy, torch or any array with ``__array__`` or DLPack, on the CPU; values in [0, 1] or 8-bit.
-        truths : array_like or list of array_like
+        truths : array_like, or list or stack of array_like
             The maps of one or several annotators.
         id : str, optional
-            The image's name; a hash of the strength map if absent.
+            The image's name; a hash of its maps if absent.
         mask : array_like, optional
             Where it is off nothing is counted.
         """
-        if id is None:
-            id = hashlib.sha256(as_strength(strength).tobytes()).hexdigest()[:16]  # noqa: A001
-        self.add_counts(id, sweep(strength, truths, protocol=self.protocol, mask=mask))
+        swept = sweep(strength, truths, protocol=self.protocol, mask=mask)
+        self.add_counts(_fingerprint(strength, truths) if id is None else str(id), swept)
 
     def add_counts(self, id: str, counted: Sweep) -> None:  # noqa: A002
         """Add the counts of one image that was judged before."""
@@ -178,3 +177,12 @@ class Benchmark:
             raise ProtocolMismatchError(
                 f"this benchmark follows the protocol {self.protocol.id}, the new images {protocol.id}"
             )
+
+
+def _fingerprint(strength: Any, truths: Any) -> str:
+    """Return a name for an image that has none; the maps alone decide it."""
+    map_ = as_strength(strength)
+    digest = hashlib.sha256(f"{map_.shape} {map_.dtype}".encode() + map_.tobytes())
+    for truth in as_masks(truths, "truth", map_.ndim):
+        digest.update(truth.tobytes())
+    return digest.hexdigest()[:16]

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.errors import InputError
+from edgecritic.inputs import as_masks
 from edgecritic.matching import match
 from edgecritic.protocols.curves import f_measure
-from edgecritic.protocols.sweep import as_truths
 
 __all__ = ["HumanLevel", "human_counts", "human_level"]
 
@@ -48,11 +47,10 @@ def human_counts(
 
     Each annotator's map, not thinned, is matched exactly with each of the others. cntR and sumR run over
     the others' pixels, cntP counts pixels matched by any of the others. The objective of the exact
-    matching is symmetric, so one matching serves both directions. One annotator alone gives zeros.
+    matching is symmetric, so one matching serves both directions (only ties could be decided in another
+    way). One annotator alone gives zeros.
     """
-    if len(truths) == 0:
-        raise InputError("give the maps of at least one annotator, got none")
-    maps = as_truths(list(truths), np.shape(truths[0]))
+    maps = as_masks(list(truths), "truth")
     matched = [np.zeros(maps[0].shape, dtype=np.bool_) for _ in maps]
     counts = np.zeros(4)
     for i in range(len(maps)):

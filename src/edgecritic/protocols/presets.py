@@ -186,7 +186,7 @@ class Protocol:
         """
         try:
             values = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise InputError(f'a protocol must be TOML text, for instance base = "bsds": {error}') from error
         known = [field.name for field in fields(cls)]
         for key in values:
@@ -235,7 +235,9 @@ class Protocol:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return abs(value) < 2**53  # larger ones may not even be converted
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _checked_thresholds(thresholds: Any) -> int | tuple[float, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from edgecritic.detectors.suppression import suppress
 from edgecritic.detectors.thinning import ThinningSweep, pixels_by_threshold, thin
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
+from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_masks, as_strength
 from edgecritic.matching.dynamic import ExactState
 from edgecritic.protocols.presets import Protocol, get_protocol
 
@@ -59,7 +59,7 @@ def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask
     ----------
     strength : array_like, 2-D
         Values in [0, 1], or 8- or 16-bit integers.
-    truths : array_like or list of array_like
+    truths : array_like, or list or stack of array_like
         The maps of one or several annotators.
     protocol : str or Protocol
     mask : array_like, optional
@@ -97,9 +97,11 @@ def sweep_maps(
     chosen = get_protocol(protocol)
     if len(candidates) == 0:
         raise InputError("give at least one candidate map, got none")
-    maps = as_truths(truths, np.shape(candidates[0]))
-    on = np.ones(maps[0].shape, dtype=np.bool_) if mask is None else as_mask(mask, "mask")
-    judged = [as_mask(one, "candidate") & on for one in candidates]
+    given = as_masks(list(candidates), "candidate")
+    shape = given[0].shape
+    maps = as_truths(truths, shape)
+    on = np.ones(shape, dtype=np.bool_) if mask is None else _as_valid(mask, shape)
+    judged = [one & on for one in given]
     judged = [thin(one) if chosen.thin else one for one in judged]
     maps = [one & on for one in maps]
     before = [np.zeros_like(on), *judged[:-1]]
@@ -142,23 +144,29 @@ def candidate_at(
     """Return the candidate that a protocol judges at one threshold: suppressed, thresholded, thinned."""
     chosen = get_protocol(protocol)
     map_ = _suppressed(as_strength(strength), chosen)
-    on: BoolArray = map_ >= max(threshold, chosen.threshold_floor)
+    # Not a plain number: NumPy would round that to the map's own precision, unlike the sweep.
+    on: BoolArray = map_ >= np.float64(max(threshold, chosen.threshold_floor))
     if mask is not None:
-        on = on & as_mask(mask, "mask")
+        on = on & _as_valid(mask, on.shape)
     return thin(on) if chosen.thin else on
 
 
 def as_truths(truths: Any, shape: tuple[int, ...]) -> list[BoolArray]:
     """Return the maps of one or several annotators as masks of the given shape."""
-    several = isinstance(truths, Sequence) and len(truths) > 0 and np.ndim(truths[0]) == len(shape)
-    maps = [as_mask(one, "truth") for one in truths] if several else [as_mask(truths, "truth")]
-    for one in maps:
-        if one.shape != shape:
-            raise InputError(
-                f"strength and truth must have the same shape, got {shape} and {one.shape}; "
-                "crop or resize the strength map (never the truth)"
-            )
+    maps = as_masks(truths, "truth", len(shape))
+    if maps[0].shape != shape:
+        raise InputError(
+            f"strength and truth must have the same shape, got {shape} and {maps[0].shape}; "
+            "crop or resize the strength map (never the truth)"
+        )
     return maps
+
+
+def _as_valid(mask: Any, shape: tuple[int, ...]) -> BoolArray:
+    on = as_mask(mask, "mask")
+    if on.shape != shape:
+        raise InputError(f"mask must have the shape of the strength map {shape}, got {on.shape}")
+    return on
 
 
 def _prepared(
@@ -171,9 +179,7 @@ def _prepared(
     map_ = _suppressed(map_, protocol)
     if mask is None:
         return map_, maps, map_.size
-    on = as_mask(mask, "mask")
-    if on.shape != map_.shape:
-        raise InputError(f"mask must have the shape of the strength map {map_.shape}, got {on.shape}")
+    on = _as_valid(mask, map_.shape)
     return np.where(on, map_, -1.0), [one & on for one in maps], int(np.count_nonzero(on))
 
 

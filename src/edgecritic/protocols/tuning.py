@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +20,10 @@ from edgecritic.measures.evidence import Single
 from edgecritic.measures.scoring import as_maps, choose, default_measures, evaluate, pair_up
 from edgecritic.measures.targets import Target, as_target
 
-__all__ = ["Best", "Tuning", "tune", "DEFAULT_DETECTORS", "MATLAB_DETECTORS"]
+__all__ = [
+    *("Best", "Rates", "Tuning", "tune", "matched_measures"),
+    *("DEFAULT_DETECTORS", "MATLAB_DETECTORS"),
+]
 
 Detector = str | Id | Callable[[Any], Any]
 Thresholds = int | Sequence[float] | Literal["matlab"]
@@ -44,6 +47,14 @@ class Best(NamedTuple):
     threshold: float
     value: float
     place: int
+
+
+class Rates(NamedTuple):
+    """Rates over the thresholds of a detector; 0 for 0/0."""
+
+    false_positive: NDArray[np.float64]
+    true_positive: NDArray[np.float64]
+    precision: NDArray[np.float64]
 
 
 class _Ladder(NamedTuple):
@@ -118,6 +129,25 @@ class Tuning:
         """
         tp, fp, fn, tn = self.confusion[self._detector(detector)].T.astype(np.float64)
         return _ratio(fp, fp + tn), _ratio(tp, tp + fn)
+
+    def rates(self, detector: str, strategy: str | None = None) -> Rates:
+        """Return the rates of ROC and precision-recall curves, under strict overlap or a strategy.
+
+        The measures of :func:`matched_measures` must have been computed for a strategy. False positives are
+        then the candidate pixels without a partner; negatives are all pixels that are not truth.
+        """
+        if strategy is None:
+            false, true = self.roc(detector)
+            tp, fp = self.confusion[self._detector(detector)].T[:2].astype(np.float64)
+            return Rates(false, true, _ratio(tp, tp + fp))
+        precision, recall = (self.curve(detector, name) for name in matched_measures(strategy))
+        row = self._detector(detector)
+        negatives = self.confusion[row][:, [1, 3]].sum(axis=1) / max(self.truths, 1)
+        return Rates(_ratio((1 - precision) * self.counts[row], negatives), recall, precision)
+
+    def without_maps(self) -> Tuning:
+        """Return the same numbers without what the maps are cut from; much smaller."""
+        return replace(self, ladders=())
 
     def winner(self, measure: str) -> str:
         """Return the detector whose best value is best, the first of equals."""
@@ -272,6 +302,19 @@ def tune(
         truths=len(goals or []),
         ladders=tuple(ladders),
     )
+
+
+def matched_measures(strategy: str | Id) -> tuple[str, str]:
+    """Return the ids of precision and recall under a matching strategy.
+
+    Examples
+    --------
+    >>> matched_measures("exact(tolerance=2)")
+    ('precision(strategy=exact(tolerance=2))', 'recall(strategy=exact(tolerance=2))')
+    """
+    parsed = Id.parse(strategy)
+    first, second = (str(Id.parse(f"{name}(strategy={parsed})")) for name in ("precision", "recall"))
+    return first, second
 
 
 def _ladder(

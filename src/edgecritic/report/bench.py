@@ -14,7 +14,7 @@ from edgecritic.errors import EdgeCriticError
 from edgecritic.matching.dynamic import ExactState
 from edgecritic.protocols.summary import count_table
 from edgecritic.protocols.sweep import candidate_at
-from edgecritic.report.classic import read_curve, write_all
+from edgecritic.report.classic import CLASSIC_FILES, read_curve, write_all
 from edgecritic.report.pictures import RANKS, Picture, matching_picture
 from edgecritic.report.write import write_report
 from edgecritic.run.bench import BenchRun, detector_folder
@@ -22,22 +22,28 @@ from edgecritic.run.bench import BenchRun, detector_folder
 __all__ = ["write_run", "illustrate", "read_curves"]
 
 
-def write_run(folder: str | Path, run: BenchRun) -> tuple[Path, ...]:
+def write_run(folder: str | Path, run: BenchRun, *, tuning: str = "") -> tuple[Path, ...]:
     """Write everything beside ``results.json``; return the files.
 
     Each detector has a folder of its name with ``eval_bdry.txt``, ``eval_bdry_thr.txt``,
     ``eval_bdry_img.txt`` and the counts of every image; the first three of a single detector are beside
-    ``results.json`` as well, where the plotting programs look for them.
+    ``results.json`` as well, where the plotting programs look for them. `tuning` is markup for the page.
     """
     home = Path(folder)
     written: list[Path] = []
     for name, result in run.details.items():
         place = home / detector_folder(name)
         place.mkdir(parents=True, exist_ok=True)
-        written += write_all(place, result.summary, count_table(result.counts))
+        files = write_all(place, result.summary, count_table(result.counts))
+        for left in set(place.glob("*_ev1.txt")) - set(files):  # of images that are no longer there
+            left.unlink(missing_ok=True)
+        written += files
         if len(run.details) == 1:
             written += write_all(home, result.summary)
-    return (*written, *write_report(home, run.results, list(illustrate(run))))
+    if len(run.details) != 1:
+        for name in CLASSIC_FILES:  # left by an earlier run with one detector
+            (home / name).unlink(missing_ok=True)
+    return (*written, *write_report(home, run.results, list(illustrate(run)), tuning=tuning))
 
 
 def illustrate(run: BenchRun) -> Iterator[Picture]:
@@ -81,7 +87,7 @@ def _plain(values: Any) -> list[float]:
 def _draw(case: Case, run: BenchRun, threshold: float) -> bytes | None:
     if case.prediction is None or holds_segmentations(case.prediction):
         return None
-    mask, truths = case.load_mask(), case.load_truths()
+    mask, truths = case.load_mask(), case.load_truths(binarize=run.binarize)
     if mask is not None:
         truths = [truth & mask for truth in truths]
     candidate = candidate_at(case.load_strength(), threshold, protocol=run.protocol, mask=mask)

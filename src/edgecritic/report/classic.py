@@ -27,6 +27,7 @@ from edgecritic.protocols.curves import f_measure
 from edgecritic.protocols.summary import BestPoint, CountTable, Summary
 
 __all__ = [
+    "CLASSIC_FILES",
     "ClassicSummary",
     "ClassicCurve",
     "read_summary",
@@ -42,6 +43,9 @@ __all__ = [
 
 Array = NDArray[np.float64]
 FilePath = str | os.PathLike[str]
+
+CLASSIC_FILES = ("eval_bdry.txt", "eval_bdry_thr.txt", "eval_bdry_img.txt")
+"""The files that sum up a run."""
 
 MOST_AP = 1.01
 """The classic AP sums 101 terms over 100."""
@@ -234,8 +238,7 @@ def write_all(folder: FilePath, summary: Summary, counts: CountTable | None = No
     """
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
-    names = ("eval_bdry.txt", "eval_bdry_thr.txt", "eval_bdry_img.txt")
-    files = [home / name for name in names]
+    files = [home / name for name in CLASSIC_FILES]
     write_summary(files[0], summary)
     write_curve(files[1], summary)
     write_image_scores(files[2], summary)

@@ -22,7 +22,7 @@ DIGITS = 5
 """Digits of the numbers that the page's plots are drawn from."""
 
 
-def html_report(results: Mapping[str, Any], pictures: Sequence[Picture] = ()) -> str:
+def html_report(results: Mapping[str, Any], pictures: Sequence[Picture] = (), *, tuning: str = "") -> str:
     """Return the report as the text of one self-contained HTML file.
 
     The file holds its styles, its script, the data of its plots and its pictures. It asks for nothing over
@@ -35,6 +35,8 @@ def html_report(results: Mapping[str, Any], pictures: Sequence[Picture] = ()) ->
         What ``results.json`` holds.
     pictures : sequence of Picture
         Shown by detector (best ODS first), in the given order.
+    tuning : str
+        Markup of :func:`edgecritic.report.tuning_section.tuning_section`.
 
     Returns
     -------
@@ -55,6 +57,7 @@ def html_report(results: Mapping[str, Any], pictures: Sequence[Picture] = ()) ->
         "rules": scores.rules(results),
         "tolerance": scores.tolerance(results),
         "pairs": scores.pairs(results),
+        "tuning": tuning,
         "images": details.images(results),
         "pictures": details.picture_groups(results, pictures),
         "problems": details.problems(results),

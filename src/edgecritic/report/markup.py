@@ -31,6 +31,7 @@ TITLES = {
     "rules": "Average precision",
     "tolerance": "Tolerance",
     "pairs": "Pairs",
+    "tuning": "Best thresholds",
     "images": "Images",
     "pictures": "Pictures",
     "problems": "Failures and notes",

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
+import json
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +21,22 @@ from edgecritic.protocols.tuning_summary import TuningSummary
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["draw_curves", "draw_montage", "draw_rates", "draw_boxes"]
+__all__ = [
+    "draw_curves",
+    "draw_montage",
+    "draw_rates",
+    "draw_boxes",
+    "new_figure",
+    "short_id",
+    "write_tuning",
+    "write_summary",
+]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 """Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
+
+FAVOURITES = ("sk", "psi", "fom", "f", "baddeley", "complexity")
+"""Measures whose best maps are drawn and written."""
 
 _COLUMNS = 4
 
@@ -36,19 +54,21 @@ def draw_curves(tuning: Tuning, path: str | PathLike[str], *, measures: Sequence
     """
     names = list(measures or tuning.measures)
     figure, panels = _panels(len(names))
+    # Grids of different detectors are drawn over their own range.
+    uneven = bool(np.ptp(tuning.thresholds, axis=0).any())
     for panel, measure in zip(panels, names, strict=False):
         for number, detector in enumerate(tuning.detectors):
-            colour = COLOURS[number % len(COLOURS)]
+            look = _look(number)
             best = tuning.best(detector, measure)
             levels = tuning.thresholds[number]
-            # Grids of different detectors are drawn over their own range.
-            shown = levels / levels.max() if np.ptp(tuning.thresholds, axis=0).any() else levels
-            panel.plot(shown, tuning.curve(detector, measure), color=colour, lw=1.2, label=detector)
-            panel.plot(shown[best.place], best.value, "o", color=colour, ms=4)
+            shown = levels / levels.max() if uneven else levels
+            panel.plot(shown, tuning.curve(detector, measure), lw=1.2, label=short_id(detector), **look)
+            panel.plot(shown[best.place], best.value, "o", color=look["color"], ms=4)
         way = "↓" if tuning.better[tuning.measures.index(measure)] == "lower" else "↑"
         panel.set_title(f"{measure} {way}", fontsize="small")
         _leave_out_peaks(panel, tuning.values[:, :, tuning.measures.index(measure)])
-    _finish(figure, panels, names, "threshold", path)
+    label = "threshold / largest threshold of the detector" if uneven else "threshold"
+    _finish(figure, panels, names, label, path)
 
 
 def draw_montage(
@@ -58,7 +78,7 @@ def draw_montage(
     names = list(measures or tuning.measures)
     rows, columns = np.asarray(image).shape[:2]
     tall = 0.35 + 1.6 * float(np.clip(rows / columns, 0.4, 2.5))
-    figure: Any = _figure(1.7 * (len(tuning.detectors) + 1), tall * len(names))
+    figure: Any = new_figure(1.7 * (len(tuning.detectors) + 1), tall * len(names))
     grid = figure.subplots(len(names), len(tuning.detectors) + 1, squeeze=False)
     for row, measure in zip(grid, names, strict=True):
         row[0].imshow(np.asarray(image), cmap="gray")
@@ -67,27 +87,36 @@ def draw_montage(
             best = tuning.best(detector, measure)
             panel.imshow(~tuning.best_map(detector, measure), cmap="gray", vmin=0, vmax=1)
             star = " *" if detector == tuning.winner(measure) else ""
-            panel.set_title(f"{detector}\n{best.value:.3g} at {best.threshold:.3g}{star}", fontsize=6)
+            panel.set_title(
+                f"{short_id(detector)}\n{best.value:.3g} at {best.threshold:.3g}{star}", fontsize=6
+            )
     for panel in grid.ravel():
         panel.set_xticks([])
         panel.set_yticks([])
     figure.savefig(path, dpi=150)
 
 
-def draw_rates(tuning: Tuning, path: str | PathLike[str]) -> None:
-    """Draw ROC and precision-recall curves under strict overlap."""
-    figure: Any = _figure(9, 4)
+def draw_rates(tuning: Tuning, path: str | PathLike[str], *, strategy: str | None = None) -> None:
+    """Draw ROC and precision-recall curves under strict overlap, or under a matching strategy.
+
+    A strategy needs the measures of :func:`edgecritic.protocols.tuning.matched_measures`.
+    """
+    figure = new_figure(11, 4.2)
     left, right = figure.subplots(1, 2)
     for number, detector in enumerate(tuning.detectors):
-        colour = COLOURS[number % len(COLOURS)]
-        false_alarms, hits = tuning.roc(detector)
-        left.plot(false_alarms, hits, color=colour, label=detector)
-        tp, fp = tuning.confusion[number, :, 0], tuning.confusion[number, :, 1]
-        some = tp + fp > 0
-        right.plot(hits[some], tp[some] / (tp + fp)[some], color=colour, label=detector)
-    left.set(xlabel="false positive rate", ylabel="true positive rate", title="ROC")
-    right.set(xlabel="recall", ylabel="precision", title="precision and recall")
-    right.legend(fontsize="small", frameon=False)
+        look = _look(number)
+        rates = tuning.rates(detector, strategy)
+        some = tuning.counts[number] > 0
+        left.plot(rates.false_positive, rates.true_positive, label=short_id(detector), **look)
+        right.plot(rates.true_positive[some], rates.precision[some], label=short_id(detector), **look)
+    under = "strict overlap" if strategy is None else strategy
+    left.set(xlabel="false positive rate", ylabel="true positive rate", title=f"ROC, {under}")
+    right.set(xlabel="recall", ylabel="precision", title=f"precision and recall, {under}")
+    for panel in (left, right):
+        panel.set_ylim(-0.02, 1.02)
+        panel.spines[["top", "right"]].set_visible(False)
+    right.set_xlim(-0.02, 1.02)
+    right.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
     figure.savefig(path, dpi=150)
 
 
@@ -100,11 +129,90 @@ def draw_boxes(
     for panel, measure in zip(panels, names, strict=False):
         column = summary.measures.index(measure)
         values = summary.values[:, :, column]
-        panel.boxplot([row[np.isfinite(row)] for row in values.T], medianprops={"color": COLOURS[1]})
-        panel.set_xticks(range(1, len(summary.detectors) + 1), summary.detectors, rotation=90, fontsize=5)
+        boxes = panel.boxplot(
+            [row[np.isfinite(row)] for row in values.T],
+            patch_artist=True,
+            widths=0.7,
+            medianprops={"color": "black"},
+            flierprops={"ms": 3},
+        )
+        for number, (box, detector) in enumerate(zip(boxes["boxes"], summary.detectors, strict=True)):
+            hatch = ("", "//", "xx")[number // len(COLOURS) % 3]
+            box.set(facecolor=_look(number)["color"], alpha=0.75, hatch=hatch, label=short_id(detector))
+        panel.set_xticks([])
         way = "↓" if summary.better[column] == "lower" else "↑"
         panel.set_title(f"{measure} {way}", fontsize="small")
     _finish(figure, panels, names, "", path)
+
+
+def write_tuning(
+    folder: str | PathLike[str], tuning: Tuning, image: Any, *, matching: str | None = None
+) -> tuple[Path, ...]:
+    """Write the figures, the best maps and ``tuning.json`` of one image; return the files.
+
+    ``curves.png``, ``montage.png`` (images only), with truth ``rates.png`` (``rates-matched.png`` under the
+    strategy `matching`), and ``best/MEASURE/DETECTOR.png`` for the measures of the montage.
+    """
+    from edgecritic.datasets.write import write_map
+    from edgecritic.run.files import write_text
+
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    shown = [measure for measure in FAVOURITES if measure in tuning.measures] or list(tuning.measures[:6])
+    flat = tuning.best_map(tuning.detectors[0], shown[0]).ndim == 2
+    written = [home / "tuning.json", home / "curves.png"]
+    write_text(written[0], json.dumps(tuning.as_dict(), indent=2, ensure_ascii=False) + "\n")
+    draw_curves(tuning, written[1])
+    if flat:
+        written.append(home / "montage.png")
+        draw_montage(tuning, image, written[-1], measures=shown)
+    if tuning.truths:
+        written.append(home / "rates.png")
+        draw_rates(tuning, written[-1])
+    if tuning.truths and matching is not None:
+        written.append(home / "rates-matched.png")
+        draw_rates(tuning, written[-1], strategy=matching)
+    for measure, detector in itertools.product(shown, tuning.detectors):
+        written.append(home / "best" / measure / f"{detector}.{'png' if flat else 'npy'}")
+        write_map(written[-1], tuning.best_map(detector, measure))
+    return tuple(written)
+
+
+def write_summary(folder: str | PathLike[str], summary: TuningSummary) -> tuple[Path, ...]:
+    """Write ``table.csv``, ``table.txt`` and, of several images, ``boxes.png``; return the files."""
+    from edgecritic.run.files import write_text
+
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    rows, text = summary.rows(), io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    written = [home / "table.csv", home / "table.txt"]
+    write_text(written[0], text.getvalue())
+    write_text(written[1], f"{summary}\n")
+    if len(summary.images) > 1:
+        written.append(home / "boxes.png")
+        draw_boxes(summary, written[-1])
+    return tuple(written)
+
+
+def short_id(detector: str) -> str:
+    """Return an id for a figure: fewer digits, and no style.
+
+    Examples
+    --------
+    >>> short_id("log(sigma=1.4142135623730951, style=matlab)"), short_id("sobel(style=matlab)")
+    ('log(sigma=1.414)', 'sobel')
+    """
+    plain = re.sub(r"(, )?style=\w+", "", detector).replace("()", "")
+    return re.sub(r"(\.\d{3})\d+", r"\1", plain)
+
+
+def _look(number: int) -> dict[str, Any]:
+    """Return colour and dashes of a detector's lines."""
+    dashes = ("-", "--", ":")[number // len(COLOURS) % 3]
+    return {"color": COLOURS[number % len(COLOURS)], "ls": dashes}
 
 
 def _leave_out_peaks(panel: Any, values: NDArray[np.float64]) -> None:
@@ -117,7 +225,8 @@ def _leave_out_peaks(panel: Any, values: NDArray[np.float64]) -> None:
         panel.set_ylim(low - 0.05 * (usual - low), usual + 0.5 * (usual - low))
 
 
-def _figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float) -> Any:
+    """Return an empty matplotlib figure of a size in inches, without any window."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -131,7 +240,7 @@ def _figure(width: float, height: float) -> Any:
 def _panels(count: int) -> tuple[Any, list[Any]]:
     columns = min(count, _COLUMNS)
     rows = -(-count // columns)
-    figure = _figure(3.2 * columns, 2.6 * rows)
+    figure = new_figure(3.2 * columns, 2.6 * rows)
     return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
 
@@ -143,6 +252,8 @@ def _finish(
     for panel in panels[: len(names)]:
         panel.tick_params(labelsize=6)
         panel.set_xlabel(label, fontsize="small")
-    if panels[0].get_legend_handles_labels()[0]:
-        panels[0].legend(fontsize=6, frameon=False)
+    handles, labels = panels[0].get_legend_handles_labels()
+    if handles:
+        columns = min(len(handles), 4)
+        figure.legend(handles, labels, loc="outside upper left", ncols=columns, fontsize=7, frameon=False)
     figure.savefig(path, dpi=150)

@@ -45,7 +45,7 @@ def load_results(path: FilePath) -> dict[str, Any]:
 
 
 def write_report(
-    folder: FilePath, results: Mapping[str, Any], pictures: Sequence[Picture] = ()
+    folder: FilePath, results: Mapping[str, Any], pictures: Sequence[Picture] = (), *, tuning: str = ""
 ) -> tuple[Path, ...]:
     """Write ``table.csv``, ``table.tex``, ``pr.svg``, ``pr.pdf``, ``pr.png`` and ``report.html``.
 
@@ -60,6 +60,8 @@ def write_report(
         What that file holds.
     pictures : sequence of Picture
         Shown in the page.
+    tuning : str
+        Markup of another section of the page.
 
     Returns
     -------
@@ -82,7 +84,7 @@ def write_report(
     texts = {
         "table.csv": table_csv(results),
         "table.tex": table_tex(results),
-        "report.html": html_report(results, pictures),
+        "report.html": html_report(results, pictures, tuning=tuning),
     }
     for name, text in texts.items():
         write_text(home / name, text)

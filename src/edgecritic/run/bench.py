@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ SCHEMA = 1
 """Version of the layout of ``results.json``."""
 
 _RECORDS = "records"
+_TAKEN = re.compile(r"records|results\.json|report\.html|table\.\w+|pr\.\w+|eval_bdry\w*\.txt", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +48,15 @@ class BenchRun:
     cases : dict of dict of Case
         By detector and image the files that were judged.
     protocol : Protocol
+    binarize : float or None
+        Where grey truths were cut.
     """
 
     results: dict[str, Any]
     details: dict[str, BenchmarkResult]
     cases: dict[str, dict[str, Case]]
     protocol: Protocol
+    binarize: float | None = None
 
     @property
     def failed(self) -> bool:
@@ -71,6 +76,7 @@ def run_bench(
     images: str | Path | None = None,
     masks: str | Path | None = None,
     split: str | None = None,
+    binarize: float | None = None,
     fresh: bool = False,
     draws: int = 1000,
     human: bool = True,
@@ -98,6 +104,9 @@ def run_bench(
         (ODS at ½ and ¼ of the tolerance).
     images, masks, split
         See `edgecritic.datasets.cases.find_cases`.
+    binarize : float, optional
+        Take values of truths of at least this share of the largest possible one as edges. Without it
+        grey truths are refused, because where they are cut changes the score.
     fresh : bool
         Compute everything anew.
     draws : int
@@ -115,7 +124,11 @@ def run_bench(
         raise InputError(f"unknown extras {', '.join(unknown)}; known are {', '.join(EXTRAS)}")
     if not detectors:
         raise InputError("give at least one folder of predictions")
-    folder = absolute(out)
+    if binarize is not None and not 0 < binarize <= 1:
+        raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
+    if draws < 0:
+        raise InputError(f"the number of bootstrap draws must be at least 0, got {draws}")
+    folder = None if out is None else _made(Path(out).absolute())
     sets = {
         name: find_cases(
             absolute(place),
@@ -129,9 +142,10 @@ def run_bench(
     for name, found in sets.items():
         if not found.cases:
             raise DataError(f"{detectors[name]}: no prediction has the name of a truth in {truth}")
-    work = _jobs(sets, chosen, tuple(extras), folder, fresh, human)
+    work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize)
     finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
-    judged = _by_detector(item for item in finished if isinstance(item, Judged))
+    found_by = _by_detector(item for item in finished if isinstance(item, Judged))
+    judged = {name: found_by[name] for name in detectors if name in found_by}
     failures = [item for item in finished if isinstance(item, Failure)]
     failures += [
         Failure(name, missing, "has a truth but no prediction")
@@ -139,28 +153,29 @@ def run_bench(
         for missing in found.without_prediction
     ]
     details: dict[str, BenchmarkResult] = {}
-    for name in detectors:
+    for name, items in judged.items():
         try:
-            details[name] = _result(chosen, judged.get(name, {}), "main", draws)
+            details[name] = _result(chosen, items, "main", draws)
         except EdgeCriticError as error:
             failures.append(Failure(name, "all images", str(error)))
     results = {
         "schema": SCHEMA,
         "protocol": _protocol_record(chosen, judged),
         "versions": _versions(),
-        "truth": Path(truth).name,
+        "truth": Path(truth).resolve().name,
         "human": _human(judged),
         "detectors": [_entry(name, details[name], judged[name], chosen, tuple(extras)) for name in details],
         "comparisons": _comparisons(details, draws),
         "curves": list(curves),
         "failures": _failure_rows(failures),
-        "notes": _notes(sets, judged),
+        "notes": _notes(sets, judged, binarize),
     }
     run = BenchRun(
         results=results,
         details=details,
         cases={name: {case.id: case for case in found} for name, found in sets.items()},
         protocol=chosen,
+        binarize=binarize,
     )
     if folder is not None:
         write_text(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
@@ -174,6 +189,7 @@ def _jobs(
     folder: Path | None,
     fresh: bool,
     human: bool,
+    binarize: float | None,
 ) -> list[Job]:
     """List the work; annotators are judged together with the first detector that has the image."""
     records = None if folder is None else folder / _RECORDS
@@ -181,14 +197,32 @@ def _jobs(
     people: set[str] = set()
     for name, found in sets.items():
         for case in found:
-            jobs.append(Job(name, case, protocol, extras, records, fresh, human and case.id not in people))
+            first = human and case.id not in people
+            jobs.append(Job(name, case, protocol, extras, records, fresh, first, binarize))
             people.add(case.id)
     return jobs
 
 
+def _made(folder: Path) -> Path:
+    """Make the folder of results now rather than find out after the work that this is impossible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"{folder}: cannot be made a folder of results ({error.strerror or error})"
+        ) from error
+    return folder
+
+
 def detector_folder(name: str) -> str:
-    """Return the name of the folder that holds a detector's files."""
-    return safe_name(name) if name != _RECORDS else safe_name(f"{name}/")
+    """Return the name of the folder that holds a detector's files; none of a file of the run itself.
+
+    Examples
+    --------
+    >>> detector_folder("canny"), detector_folder("records")[:8]
+    ('canny', 'records-')
+    """
+    return safe_name(f"{name}/" if _TAKEN.fullmatch(name) else name)
 
 
 def _by_detector(items: Iterable[Judged]) -> dict[str, dict[str, Judged]]:
@@ -269,6 +303,8 @@ def _crispness(judged: Mapping[str, Judged]) -> dict[str, Any] | None:
     values = [item.numbers.get("crispness") for item in judged.values()]
     numbers = [np.nan if value is None else float(value) for value in values]
     found = summarise_crispness(numbers).as_dict()
+    if found["mean"] is None:  # segmentations, or empty maps only
+        return None
     return {
         "mean": found["mean"],
         "min": found["least"],
@@ -309,13 +345,16 @@ def _tolerances(
 
 
 def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dict[str, Any]]:
-    """Test every pair of detectors on the images that both have."""
+    """Test every pair of detectors on the images that both have.
+
+    Segmentations and soft maps are not tested against each other: they have no thresholds in common.
+    """
     rows: list[dict[str, Any]] = []
     names = list(details)
     for at, first in enumerate(names):
         for second in names[at + 1 :]:
             common = sorted(details[first].counts.keys() & details[second].counts.keys())
-            if not draws or len(common) < 2:
+            if not draws or len(common) < 2 or not _same_thresholds(details[first], details[second]):
                 continue
             pair = [_only(details[name], common) for name in (first, second)]
             test = pair[0].against(pair[1], draws=draws)
@@ -329,6 +368,11 @@ def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dic
                 }
             rows.append(row)
     return rows
+
+
+def _same_thresholds(first: BenchmarkResult, second: BenchmarkResult) -> bool:
+    one, other = (next(iter(result.counts.values()))[:, 0] for result in (first, second))
+    return np.array_equal(one, other)
 
 
 def _only(result: BenchmarkResult, names: Sequence[str]) -> BenchmarkResult:
@@ -353,7 +397,7 @@ def _protocol_record(protocol: Protocol, judged: Mapping[str, Mapping[str, Judge
     return {
         **protocol.as_dict(),
         "digest": protocol.digest,
-        "tolerance_pixels": [min(pixels), max(pixels)] if pixels else [],
+        "tolerance_pixels": [min(pixels), max(pixels)] if pixels else None,
     }
 
 
@@ -367,8 +411,13 @@ def _failure_rows(failures: Iterable[Failure]) -> list[dict[str, str]]:
     return sorted(rows, key=lambda row: (row["detector"], row["id"]))
 
 
-def _notes(sets: Mapping[str, Dataset], judged: Mapping[str, Mapping[str, Judged]]) -> list[str]:
-    notes = [f"{name}: {problem}" for name, found in sets.items() for problem in found.problems()]
+def _notes(
+    sets: Mapping[str, Dataset], judged: Mapping[str, Mapping[str, Judged]], binarize: float | None
+) -> list[str]:
+    kept = {name: replace(found, without_prediction=()) for name, found in sets.items()}  # they are failures
+    notes = [f"{name}: {problem}" for name, found in kept.items() for problem in found.problems()]
+    if binarize is not None:
+        notes.insert(0, f"grey truths were cut at {binarize:g} of the largest possible value")
     for name, items in judged.items():
         notes += [f"{name}: {note}" for item in items.values() for note in item.numbers["notes"]]
     return notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,11 +29,9 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     temporary: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as stream:
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+        with temporary.open("xb") as stream:
             yield stream
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
     except OSError as error:
         raise DataError(f"{target}: cannot be written: {error}") from error
@@ -43,13 +41,9 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write text as UTF-8 with plain line ends, atomically."""
+    r"""Write text as UTF-8 with plain line ends, atomically.
+
+    File names that are not UTF-8 appear with escapes such as ``\udcff``.
+    """
     with replace_file(path) as stream:
-        stream.write(text.encode("utf-8"))
-
-
-def _umask() -> int:
-    """Return the process's mask; it can only be read by setting it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
+        stream.write(text.encode("utf-8", "backslashreplace"))

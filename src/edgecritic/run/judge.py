@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic.datasets.cases import Case
-from edgecritic.datasets.doctor import check_case
+from edgecritic.datasets.doctor import check_case, check_lossy
 from edgecritic.datasets.files import holds_segmentations
 from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.inputs import BoolArray
@@ -31,8 +31,8 @@ EXTRAS = ("crispness", "ceval", "tolerances")
 TOLERANCE_SHARES = (1.0, 0.5, 0.25)
 """The tolerance curve: these shares of the protocol's tolerance."""
 
-HUMAN = "_human"
-"""Where the annotators' counts are kept among the detectors."""
+HUMAN = "@human"
+"""The folder of the annotators' counts; no detector's safe name has an @."""
 
 RECORD_VERSION = 1
 """Raised when what a record holds or how it is computed changes."""
@@ -48,6 +48,8 @@ class Job:
         Where the records of finished images are kept.
     human : bool
         Whether to judge the annotators against each other too.
+    binarize : float or None
+        Where grey truths are cut; without it they are refused.
     """
 
     detector: str
@@ -57,6 +59,7 @@ class Job:
     folder: Path | None
     fresh: bool = False
     human: bool = False
+    binarize: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +116,13 @@ def judge(job: Job) -> Judged | Failure:
 
 
 def _judge(job: Job) -> Judged:
-    case = _Loaded(job.case)
+    case = _Loaded(job.case, job.binarize)
     hashes = case.hashes()
-    version = {"version": RECORD_VERSION, "protocol": job.protocol.digest}
+    version: dict[str, Any] = {"version": RECORD_VERSION, "protocol": job.protocol.digest}
+    if job.binarize is not None:
+        version["binarize"] = job.binarize
     key = _key({**version, "extras": sorted(job.extras), **hashes})
-    content = _kept(job, job.detector, key, lambda: _measure(case, job))
+    content = _kept(job, safe_name(job.detector), key, lambda: _measure(case, job))
     human = None
     if job.human:
         people = {name: value for name, value in hashes.items() if name != "prediction_hash"}
@@ -130,7 +135,7 @@ def _kept(job: Job, group: str, key: str, compute: Callable[[], dict[str, Any]])
     """Return a record from the store, or make and keep it."""
     if job.folder is None:
         return compute()
-    store = Store(job.folder / safe_name(group))
+    store = Store(job.folder / group)
     content = None if job.fresh else store.load(job.case.id, key)
     if content is None:
         content = compute()
@@ -145,8 +150,9 @@ def _key(parts: dict[str, Any]) -> str:
 class _Loaded:
     """The maps of one case, each read once and only if it is needed."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, binarize: float | None) -> None:
         self.case = case
+        self.binarize = binarize
 
     def hashes(self) -> dict[str, str]:
         if self.case.prediction is None:
@@ -161,7 +167,7 @@ class _Loaded:
 
     @cached_property
     def truths(self) -> list[BoolArray]:
-        return self.case.load_truths()
+        return self.case.load_truths(binarize=self.binarize)
 
     @cached_property
     def mask(self) -> BoolArray | None:
@@ -206,7 +212,7 @@ def _plain(swept: Sweep) -> dict[str, Any]:
 
 def _refuse_errors(case: Case, strength: Any, truths: Any, mask: Any) -> list[str]:
     """Raise for what would falsify a score; return the warnings."""
-    findings = check_case(strength, truths, name=case.id, mask=mask)
+    findings = [*check_lossy(case), *check_case(strength, truths, name=case.id, mask=mask)]
     for finding in findings:
         if finding.severity == "error":
             raise InputError(f"{finding.what}; {finding.remedy}" if finding.remedy else finding.what)

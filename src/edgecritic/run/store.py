@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,17 +15,22 @@ from edgecritic.run.files import write_text
 
 __all__ = ["Store", "hash_files", "safe_name"]
 
+_PIECE = 2**20
+
 
 def hash_files(paths: Iterable[Path]) -> str:
-    """Return a hash of the contents of files, in the given order."""
+    """Return a hash of the contents of regular files, in the given order; memory stays small."""
     digest = hashlib.sha256()
     for path in paths:
         try:
-            content = path.read_bytes()
+            if path.exists() and not path.is_file():
+                raise DataError(f"{path}: is not a regular file")
+            with path.open("rb") as stream:
+                digest.update(os.fstat(stream.fileno()).st_size.to_bytes(8, "little"))
+                while piece := stream.read(_PIECE):
+                    digest.update(piece)
         except OSError as error:
             raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
-        digest.update(len(content).to_bytes(8, "little"))
-        digest.update(content)
     return digest.hexdigest()
 
 
@@ -39,7 +45,7 @@ def safe_name(name: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,100}", name):
         return name
     letters = re.sub(r"[^A-Za-z0-9_-]+", "", name)[:40]
-    return f"{letters}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return f"{letters}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 class Store:
@@ -63,12 +69,19 @@ class Store:
         if not isinstance(record, dict) or record.get("key") != key:
             return None
         content = record.get("content")
-        return content if isinstance(content, dict) else None
+        whole = isinstance(content, dict) and record.get("check") == _check(content)
+        return content if whole else None
 
     def save(self, name: str, key: str, content: dict[str, Any]) -> None:
         """Write the record `name`."""
-        text = json.dumps({"key": key, "content": content}, separators=(",", ":"))
+        text = json.dumps({"key": key, "check": _check(content), "content": content}, separators=(",", ":"))
         write_text(self._path(name), text)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{safe_name(name)}.json"
+
+
+def _check(content: dict[str, Any]) -> str:
+    """Return a checksum by which a damaged record is known."""
+    text = json.dumps(content, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -61,7 +61,7 @@ def discordant_pairs(first: Any, second: Any) -> int:
     Examples
     --------
     >>> discordant_pairs([1, 2, 3, 3], [1, 3, 2, 0])
-    4
+    3
     """
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.shape != two.shape or one.ndim != 1:

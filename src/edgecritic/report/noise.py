@@ -1,0 +1,160 @@
+"""The figure of the noise study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from edgecritic.detectors import detect
+from edgecritic.report.document import Cell, Document, Drawing, Table, draw
+from edgecritic.report.tuning import COLOURS
+from edgecritic.studies.noise import PAPER_RATIOS, NoiseStudy, noisy_scene
+
+__all__ = ["noise_document"]
+
+_SHOWN = ("sobel", "canny", "steerable(order=5", "anisotropic", "half_gaussian")
+
+
+def noise_document(study: NoiseStudy, *, figure: bool = True) -> Document:
+    """Make text, tables and, if wanted, the figure of the noise study."""
+    level = _level(study)
+    order = np.argsort(study.mean_ranks().mean(axis=0), kind="stable")
+    means: list[tuple[Cell, ...]] = [
+        (study.detectors[place], *map(float, study.mean_ranks()[:, place])) for place in order
+    ]
+    ratios = [ratio for ratio in PAPER_RATIOS if ratio in study.ratios] or [level]
+    ends: list[tuple[Cell, ...]] = [
+        (name, *(end for snr in ratios for end in study.ends(name, snr))) for name in study.judges
+    ]
+    column = study.ratios.index(level)
+    best: list[tuple[Cell, ...]] = [
+        (name, *map(float, study.values[column].mean(axis=0)[:, place]))
+        for place, name in enumerate(study.measures)
+    ]
+    return Document(
+        title="Detectors in noise",
+        findings=tuple(study.findings()),
+        facts=(
+            ("scenes", f"{len(study.seeds)} of {study.size[0]}×{study.size[1]} pixels per ratio"),
+            ("judges", f"{len(study.judges)} measures that see false alarms and misses and differ"),
+            ("noise", "white, Gaussian; dB = 10·log₁₀(variance of the clean image / of the noise)"),
+        ),
+        tables=(
+            Table(
+                name="ranks",
+                title=f"Mean rank over {len(study.judges)} measures (1 is best)",
+                header=("detector", *(f"{ratio:g} dB" for ratio in study.ratios)),
+                rows=tuple(means),
+                digits=2,
+            ),
+            Table(
+                name="winners",
+                title="First and last detector by every measure",
+                header=("measure", *(f"{end}, {snr:g} dB" for snr in ratios for end in ("first", "last"))),
+                rows=tuple(ends),
+                note="several: equally good or bad.",
+            ),
+            Table(
+                name="best",
+                title=f"Mean best values at {level:g} dB",
+                header=("measure", *study.detectors),
+                rows=tuple(best),
+            ),
+        ),
+        drawings=(_drawing(study, level),) if figure else (),
+    )
+
+
+def _drawing(study: NoiseStudy, level: float) -> Drawing:
+    return draw(
+        "noise",
+        "Ranks and maps",
+        f"Left: mean ranks over the noise levels. Right: ranks at {level:g} dB by every measure, the best in "
+        "bold. Below: the first scene and the maps that one measure likes best.",
+        lambda figure: _paint(figure, study, level),
+        size=(12, 9.5),
+    )
+
+
+def _paint(figure: Any, study: NoiseStudy, level: float) -> None:
+    chooser = "sk" if "sk" in study.measures else study.measures[0]
+    top, bottom = figure.subfigures(2, 1, height_ratios=(3.2, 1))
+    left, right = top.subplots(1, 2, width_ratios=(1, 1.25))
+    _draw_levels(left, study)
+    _draw_ranks(top, right, study, level)
+    _draw_maps(bottom, study, level, chooser)
+
+
+def _level(study: NoiseStudy) -> float:
+    return 4.0 if 4.0 in study.ratios else study.ratios[len(study.ratios) // 2]
+
+
+def _draw_levels(panel: Any, study: NoiseStudy) -> None:
+    means = study.mean_ranks()
+    order = np.argsort(means.mean(axis=0), kind="stable")
+    for place in order:
+        style = "-" if place < len(COLOURS) else "--"
+        colour = COLOURS[place % len(COLOURS)]
+        panel.plot(study.ratios, means[:, place], style, marker="o", ms=3, color=colour)
+        panel.annotate(
+            study.detectors[place],
+            (study.ratios[-1], means[-1, place]),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7,
+            color=colour,
+        )
+    panel.invert_yaxis()
+    panel.margins(x=0.05)
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.set(xlabel="signal-to-noise ratio (dB)", ylabel="mean rank (1 is best)")
+    panel.set_title(f"{len(study.judges)} measures, {len(study.seeds)} scenes", fontsize="medium")
+
+
+def _draw_ranks(figure: Any, panel: Any, study: NoiseStudy, level: float) -> None:
+    judges = study.judges
+    columns = [study.measures.index(name) for name in judges]
+    ranks = study.ranks()[study.ratios.index(level)].mean(axis=0)[:, columns]
+    order = np.argsort(ranks.mean(axis=1), kind="stable")
+    shown = ranks[order].T
+    image = panel.imshow(shown, cmap="viridis_r", vmin=1, vmax=len(study.detectors), aspect="auto")
+    for row, column in np.ndindex(*shown.shape):
+        dark = shown[row, column] > len(study.detectors) / 2
+        best = shown[row, column] == shown[row].min()
+        panel.text(
+            column,
+            row,
+            f"{shown[row, column]:.1f}",
+            ha="center",
+            va="center",
+            fontsize=6,
+            weight="bold" if best else "normal",
+            color="white" if dark else "black",
+        )
+    names = [study.detectors[place] for place in order]
+    panel.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=6)
+    panel.set_yticks(range(len(judges)), judges, fontsize=7)
+    panel.set_title(f"rank at {level:g} dB by every measure, mean of the scenes", fontsize="medium")
+    figure.colorbar(image, ax=panel, fraction=0.03)
+
+
+def _draw_maps(figure: Any, study: NoiseStudy, level: float, measure: str) -> None:
+    names = [name for name in study.detectors if name.startswith(_SHOWN)] or list(study.detectors[:5])
+    drawn = noisy_scene(level, study.seeds[0], study.size)
+    panels = figure.subplots(1, len(names) + 2, squeeze=False)[0]
+    panels[0].imshow(drawn.image, cmap="gray")
+    panels[0].set_title(f"scene at {level:g} dB", fontsize=7)
+    panels[1].imshow(~drawn.truth, cmap="gray", vmin=0, vmax=1)
+    panels[1].set_title("truth", fontsize=7)
+    ratio, column = study.ratios.index(level), study.measures.index(measure)
+    for panel, name in zip(panels[2:], names, strict=True):
+        place = study.detectors.index(name)
+        threshold = float(study.thresholds[ratio, 0, place, column])
+        value = study.values[ratio, 0, place, column]
+        panel.imshow(~detect(name, drawn.image).binary(threshold), cmap="gray", vmin=0, vmax=1)
+        panel.set_title(f"{name}\n{measure} {value:.3g} at {threshold:.2g}", fontsize=7)
+    for panel in panels:
+        panel.set_xticks([])
+        panel.set_yticks([])

@@ -1,0 +1,353 @@
+"""Which detector finds the shapes in noise, and which measures say so.
+
+After the synthetic experiment of Abdulrahman, Magnier and Montesinos: From contours to ground truth: how to
+evaluate edge detectors by filtering (Journal of WSCG 25, 2017). White shapes with a grey rim of one pixel,
+which is the truth, lie in white Gaussian noise of 4 and 3.3 dB. Every detector is run, every measure takes
+the threshold it likes best, and the best values are compared.
+
+The filter scales of the paper are not printed. Here filters with a scale across the edge have σ = 1 pixel
+(`canny`, `anisotropic`, `half_gaussian`) or 1.5 pixels (`steerable`, whose first order would otherwise be
+`canny` again), the oriented ones have σ = 5 along it and steps of 5°, and `log` has σ = 2. The
+signal-to-noise ratio is 10·log₁₀(variance of the clean image / variance of the noise).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.datasets.synthetic import Scene, add_noise, scene
+from edgecritic.errors import InputError
+from edgecritic.ids import Id
+from edgecritic.measures import measures as registry
+from edgecritic.measures.base import plain_number
+from edgecritic.protocols.tuning import tune
+
+__all__ = [
+    *("DETECTORS", "PAPER_DETECTORS", "NoiseStudy", "NoiseTask", "NoiseTrial"),
+    *("noise", "noise_tasks", "noise_trial", "combine", "noisy_scene"),
+]
+
+DETECTORS = (
+    *("central", "roberts", "prewitt", "sobel", "log(sigma=2)", "canny(sigma=1)"),
+    *("steerable(order=1, sigma=1.5)", "steerable(order=3, sigma=1.5)", "steerable(order=5, sigma=1.5)"),
+    *("anisotropic", "half_gaussian"),
+)
+"""The detectors of the study with their scales in pixels."""
+
+PAPER_DETECTORS = (
+    *("sobel", "canny(sigma=1)", "steerable(order=1, sigma=1.5)", "steerable(order=5, sigma=1.5)"),
+    *("anisotropic", "half_gaussian"),
+)
+"""The paper's six: Sobel, Canny, SF1, SF5, AGK and H-K."""
+
+RATIOS = (0.0, 2.0, 3.3, 4.0, 6.0, 10.0)
+PAPER_RATIOS = (4.0, 3.3)
+SIZE = (160, 200)
+
+Floats = NDArray[np.float64]
+Measures = str | Id | Sequence[str | Id] | None
+
+
+class NoiseTask(NamedTuple):
+    """One noisy scene to be judged."""
+
+    snr: float
+    seed: int
+    detectors: tuple[str, ...]
+    measures: Measures
+    thresholds: int
+    size: tuple[int, int]
+
+
+class NoiseTrial(NamedTuple):
+    """What all measures say of all detectors on one noisy scene; arrays are (detectors, measures)."""
+
+    snr: float
+    seed: int
+    detectors: tuple[str, ...]
+    measures: tuple[str, ...]
+    better: tuple[str, ...]
+    values: Floats
+    thresholds: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseStudy:
+    """Best values of all measures for all detectors over noise levels and scenes.
+
+    Attributes
+    ----------
+    detectors, measures, better : tuple of str
+    ratios : tuple of float
+        Signal-to-noise ratios in dB, ascending.
+    seeds : tuple of int
+        One scene each.
+    size : (rows, columns)
+    values, thresholds : (ratios, seeds, detectors, measures) float arrays
+        The best value, and the threshold at which it is reached.
+    """
+
+    detectors: tuple[str, ...]
+    measures: tuple[str, ...]
+    better: tuple[str, ...]
+    ratios: tuple[float, ...]
+    seeds: tuple[int, ...]
+    size: tuple[int, int]
+    values: Floats
+    thresholds: Floats
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Measures that see false alarms and misses, of twins one.
+
+        The others are best for an empty or a full map, whoever made it. Of measures that put all detectors
+        of all scenes in the same order (F, Dice and Jaccard do) the first one is kept.
+        """
+        kept: dict[bytes, str] = {}
+        costs = self._costs().reshape(-1, len(self.measures))
+        for column, name in enumerate(self.measures):
+            if registry.get(name.partition("(")[0]).info.sees == "both":
+                order = np.unique(costs[:, column], return_inverse=True)[1]
+                kept.setdefault(order.tobytes(), name)
+        return tuple(kept.values())
+
+    def ranks(self, detectors: Sequence[str] | None = None) -> Floats:
+        """Return ranks among `detectors` (default all): 1 is best, equals share the mean of their ranks.
+
+        The shape is (ratios, seeds, detectors, measures).
+        """
+        rows = [self.detectors.index(name) for name in detectors or self.detectors]
+        costs = self._costs()[:, :, rows]
+        mine, theirs = costs[:, :, :, None], costs[:, :, None]
+        ranks: Floats = 0.5 + (theirs < mine).sum(axis=3) + 0.5 * (theirs == mine).sum(axis=3)
+        return ranks
+
+    def mean_ranks(self, detectors: Sequence[str] | None = None) -> Floats:
+        """Return the ranks averaged over scenes and :attr:`judges`, shape (ratios, detectors)."""
+        columns = [self.measures.index(name) for name in self.judges]
+        mean: Floats = self.ranks(detectors)[..., columns].mean(axis=(1, 3))
+        return mean
+
+    def order(self, measure: str, snr: float, detectors: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return the detectors from best to worst by a measure at a noise level."""
+        if measure not in self.measures or snr not in self.ratios:
+            known = f"{', '.join(self.measures)} at {', '.join(f'{ratio:g}' for ratio in self.ratios)} dB"
+            raise InputError(f"{measure} at {snr:g} dB was not computed; there is {known}")
+        names = tuple(detectors or self.detectors)
+        ranks = self.ranks(names)[self.ratios.index(snr), ..., self.measures.index(measure)].mean(axis=0)
+        return tuple(names[place] for place in np.argsort(ranks, kind="stable"))
+
+    @property
+    def paper_detectors(self) -> tuple[str, ...]:
+        """Those of the paper's six detectors that took part."""
+        return tuple(name for name in self.detectors if name in PAPER_DETECTORS)
+
+    def findings(self) -> list[str]:
+        """Return in words what was found, beside what the paper reports."""
+        lines = [self._overall(snr) for snr in self.ratios]
+        six = self.paper_detectors
+        for snr in (ratio for ratio in PAPER_RATIOS if ratio in self.ratios and len(six) > 1):
+            firsts, lasts = zip(*(self.ends(name, snr, six) for name in self.judges), strict=True)
+            lines.append(
+                f"{snr:g} dB, the paper's six detectors by {len(self.judges)} measures: "
+                f"first {_tally(firsts)}; last {_tally(lasts)}."
+            )
+            common = max(set(firsts), key=firsts.count)
+            others = [name for name, first in zip(self.judges, firsts, strict=True) if first != common]
+            if others:
+                lines.append(f"{snr:g} dB: {', '.join(others)} do not put {common} first alone.")
+        lines.append(
+            "The paper reports half kernels (half_gaussian) first and Sobel last by most measures, with FoM, "
+            "Δᵏ and D_p disagreeing; its filter scales are not printed."
+        )
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        rows = [
+            {
+                "snr": snr,
+                "seed": seed,
+                "detector": detector,
+                "measure": measure,
+                "value": plain_number(float(self.values[r, s, d, m])),
+                "threshold": float(self.thresholds[r, s, d, m]),
+            }
+            for (r, snr), (s, seed), (d, detector), (m, measure) in itertools.product(
+                enumerate(self.ratios),
+                enumerate(self.seeds),
+                enumerate(self.detectors),
+                enumerate(self.measures),
+            )
+        ]
+        ranks = {
+            f"{snr:g}": dict(zip(self.detectors, map(float, row), strict=True))
+            for snr, row in zip(self.ratios, self.mean_ranks(), strict=True)
+        }
+        return {"size": list(self.size), "findings": self.findings(), "mean_ranks": ranks, "best": rows}
+
+    def __str__(self) -> str:
+        """Return two tables: mean ranks over noise levels, and first and last detector by every measure."""
+        wide = max(len(name) for name in self.detectors)
+        scenes = f"{len(self.seeds)} scene{'s' if len(self.seeds) > 1 else ''}"
+        lines = [f"mean rank over {len(self.judges)} measures and {scenes} (1 is best)"]
+        lines.append(" " * wide + "".join(f"{f'{ratio:g} dB':>9}" for ratio in self.ratios))
+        means = self.mean_ranks()
+        for place in np.argsort(means.mean(axis=0), kind="stable"):
+            cells = "".join(f"{value:>9.2f}" for value in means[:, place])
+            lines.append(f"{self.detectors[place]:<{wide}}{cells}")
+        for snr in (ratio for ratio in PAPER_RATIOS if ratio in self.ratios):
+            lines += ["", f"{snr:g} dB{'':<9}first{'':<{wide - 3}}last"]
+            for name in self.judges:
+                order = self.order(name, snr)
+                lines.append(f"{name:<13}  {order[0]:<{wide + 2}}{order[-1]}")
+        return "\n".join(lines)
+
+    def _costs(self) -> Floats:
+        """Return values where less is better; differences by rounding are gone."""
+        signs = np.where(np.array(self.better) == "lower", 1.0, -1.0)
+        return np.nan_to_num(np.round(self.values * signs, 12), nan=np.inf, posinf=np.inf)
+
+    def ends(self, measure: str, snr: float, detectors: Sequence[str] | None = None) -> tuple[str, str]:
+        """Return the first and the last detector by a measure, or that several share the place."""
+        names = tuple(detectors or self.detectors)
+        ranks = self.ranks(names)[self.ratios.index(snr), ..., self.measures.index(measure)].mean(axis=0)
+        best, worst = (np.flatnonzero(ranks == end) for end in (ranks.min(), ranks.max()))
+        first, last = (names[at[0]] if at.size == 1 else "several" for at in (best, worst))
+        return first, last
+
+    def _overall(self, snr: float) -> str:
+        means = self.mean_ranks()[self.ratios.index(snr)]
+        order = np.argsort(means, kind="stable")
+        names = [f"{self.detectors[place]} ({means[place]:.1f})" for place in order]
+        return f"{snr:g} dB: best mean ranks {', '.join(names[:3])}; worst {names[-1]}."
+
+
+def noise(
+    *,
+    detectors: Sequence[str] = DETECTORS,
+    measures: Measures = None,
+    ratios: Sequence[float] = RATIOS,
+    seeds: int | Sequence[int] = 3,
+    thresholds: int = 51,
+    size: tuple[int, int] = SIZE,
+    progress: Callable[[int, int], None] | None = None,
+) -> NoiseStudy:
+    """Run detectors on shapes in noise and let measures say which is best.
+
+    Parameters
+    ----------
+    detectors : sequence of ids
+        :data:`DETECTORS` if not given.
+    measures : ids, optional
+        All that need no matching.
+    ratios : sequence of float
+        Signal-to-noise ratios in dB.
+    seeds : int or sequence of int
+        How many scenes, or their seeds.
+    thresholds : int
+        How many thresholds from 0 to 1 a measure chooses from.
+    size : (rows, columns)
+    progress : callable, optional
+        Told how many of how many noisy scenes are done.
+
+    Examples
+    --------
+    >>> found = noise(detectors=["sobel", "canny"], measures=["sk", "f"], ratios=[4], seeds=1, thresholds=11)
+    >>> found.order("sk", 4)
+    ('canny', 'sobel')
+    """
+    tasks = noise_tasks(
+        detectors=detectors, measures=measures, ratios=ratios, seeds=seeds, thresholds=thresholds, size=size
+    )
+    trials = []
+    for done, task in enumerate(tasks, start=1):
+        trials.append(noise_trial(task))
+        if progress is not None:
+            progress(done, len(tasks))
+    return combine(trials, size=size)
+
+
+def noise_tasks(
+    *,
+    detectors: Sequence[str] = DETECTORS,
+    measures: Measures = None,
+    ratios: Sequence[float] = RATIOS,
+    seeds: int | Sequence[int] = 3,
+    thresholds: int = 51,
+    size: tuple[int, int] = SIZE,
+) -> list[NoiseTask]:
+    """Return the noisy scenes of :func:`noise`, which can be judged in any order."""
+    chosen = tuple(range(seeds) if isinstance(seeds, int) else seeds)
+    for name, given in (("detectors", detectors), ("ratios", ratios), ("seeds", chosen)):
+        if not given or len(set(given)) != len(given):
+            raise InputError(f"{name} must be one or more different ones, got {given!r}")
+    return [
+        NoiseTask(float(snr), int(seed), tuple(detectors), measures, thresholds, size)
+        for snr, seed in itertools.product(ratios, chosen)
+    ]
+
+
+def noisy_scene(snr: float, seed: int, size: tuple[int, int] = SIZE) -> Scene:
+    """Return the scene of a seed in noise; a scene has the same noise, only weaker, at a higher ratio.
+
+    Examples
+    --------
+    >>> loud, soft = noisy_scene(0, 1), noisy_scene(20, 1)
+    >>> bool((loud.truth == soft.truth).all())
+    True
+    """
+    clean = scene(seed, size)
+    return Scene(add_noise(clean.image, snr, seed=1000 + seed), clean.truth)
+
+
+def noise_trial(task: NoiseTask) -> NoiseTrial:
+    """Judge all detectors on one noisy scene."""
+    drawn = noisy_scene(task.snr, task.seed, task.size)
+    found = tune(
+        drawn.image,
+        drawn.truth,
+        detectors=task.detectors,
+        measures=task.measures,
+        thresholds=task.thresholds,
+    )
+    best = [[found.best(detector, measure) for measure in found.measures] for detector in found.detectors]
+    return NoiseTrial(
+        task.snr,
+        task.seed,
+        task.detectors,
+        found.measures,
+        found.better,
+        np.array([[each.value for each in row] for row in best]),
+        np.array([[each.threshold for each in row] for row in best]),
+    )
+
+
+def combine(trials: Iterable[NoiseTrial], *, size: tuple[int, int] = SIZE) -> NoiseStudy:
+    """Put the judged scenes together, in whatever order they come."""
+    known = {(trial.snr, trial.seed): trial for trial in trials}
+    ratios, seeds = (tuple(sorted(set(part))) for part in zip(*known, strict=True))
+    table = [[known[snr, seed] for seed in seeds] for snr in ratios]
+    first = table[0][0]
+    return NoiseStudy(
+        detectors=first.detectors,
+        measures=first.measures,
+        better=first.better,
+        ratios=ratios,
+        seeds=seeds,
+        size=size,
+        values=np.array([[trial.values for trial in row] for row in table]),
+        thresholds=np.array([[trial.thresholds for trial in row] for row in table]),
+    )
+
+
+def _tally(names: Sequence[str]) -> str:
+    """Say who is named how often, the most frequent first."""
+    counts = sorted(((names.count(name), name) for name in set(names)), key=lambda pair: (-pair[0], pair[1]))
+    return ", ".join(f"{name} ({count})" for count, name in counts)
