@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import logging
 import time
@@ -98,15 +99,19 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(before)
 
 
-def _connect(address: str, patience: float) -> Any:
+def _dask() -> Any:
     try:
-        from distributed import Client
+        return importlib.import_module("distributed")
     except ImportError as error:
         raise MissingExtraError.of("running on a cluster", "cluster") from error
+
+
+def _connect(address: str, patience: float) -> Any:
+    dask = _dask()
     end = time.monotonic() + patience
     while True:
         try:
-            return Client(address, timeout=min(patience, CONNECT_SECONDS), set_as_default=False)
+            return dask.Client(address, timeout=min(patience, CONNECT_SECONDS), set_as_default=False)
         except (OSError, ValueError) as error:  # a timeout is an OSError
             if isinstance(error, ValueError) or time.monotonic() >= end:
                 raise ClusterError(
@@ -120,8 +125,6 @@ def _finished(
     client: Any, function: Callable[[Task], Any], left: dict[int, Task]
 ) -> Iterator[tuple[int, Any]]:
     """Yield index and result of the tasks as they finish."""
-    from distributed import as_completed
-
     waiting = iter(list(left.items()))
     index_of: dict[Any, int] = {}
 
@@ -134,7 +137,7 @@ def _finished(
             futures.append(future)
         return futures
 
-    stream = as_completed(submit_next(AHEAD), loop=client.loop)
+    stream = _dask().as_completed(submit_next(AHEAD), loop=client.loop)
     for future in stream:
         result = _result_of(future)
         yield index_of.pop(future), result

@@ -1,0 +1,210 @@
+"""Answers are stored many at a time: one transaction serves all who wait, and each waits for it."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Table, select
+from sqlalchemy.dialects.postgresql import insert as insert_postgresql
+from sqlalchemy.dialects.sqlite import insert as insert_sqlite
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from edgecritic.errors import InputError
+from edgecritic.studio.auth import hash_token
+from edgecritic.studio.database import Database
+from edgecritic.studio.labelling import parse_time
+from edgecritic.studio.models import Answer, Experiment, Invitation, LoginSession, Slot, now
+from edgecritic.studio.problems import NotFound, Problem, Refused
+
+__all__ = ["AnswerWriter", "NewAnswer", "parse_answer", "store_answers"]
+
+_MOST_AT_ONCE = 200
+_GATHER = 0.015
+"""Seconds to wait for more answers: nobody notices, and under load it saves most transactions."""
+
+_TABLE = cast(Table, Answer.__table__)
+_LONGEST_REACTION = 3_600_000
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewAnswer:
+    """An answer as a subject's browser sends it.
+
+    Attributes
+    ----------
+    secret : str
+        Of the browser's session.
+    invitation_id : int
+        Whose schedule the page belongs to.
+    slot : int
+        The place in the schedule.
+    side : "left" or "right"
+    reaction_ms : int
+    """
+
+    secret: str
+    invitation_id: int
+    slot: int
+    side: str
+    reaction_ms: int
+    client_time: datetime | None = None
+
+
+def parse_answer(document: Any, secret: str, invitation_id: int) -> NewAnswer:
+    """Return the checked answer of a request."""
+    if not isinstance(document, dict):
+        raise InputError("an answer must be an object")
+    slot, side, reaction = (document.get(name) for name in ("slot", "side", "reaction_ms"))
+    if isinstance(slot, bool) or not isinstance(slot, int) or not 0 < slot < 2**31:
+        raise InputError("slot must be the number of a trial in the schedule")
+    if side not in SIDES:
+        raise InputError("side must be left or right")
+    if isinstance(reaction, bool) or not isinstance(reaction, int) or not 0 <= reaction <= _LONGEST_REACTION:
+        raise InputError("reaction_ms must be a number of milliseconds, at most an hour")
+    return NewAnswer(
+        secret=secret,
+        invitation_id=invitation_id,
+        slot=slot,
+        side=side,
+        reaction_ms=reaction,
+        client_time=parse_time(document.get("at")),
+    )
+
+
+def store_answers(session: Session, answers: Sequence[NewAnswer]) -> list[str | Problem]:
+    """Store answers; return for each the side that counts, or the reason why it was refused.
+
+    The first answer to a trial counts: a second one changes nothing and gets the first one's side.
+    """
+    hashes = [hash_token(answer.secret) for answer in answers]
+    allowed = _allowed(session, set(hashes))
+    slots = {
+        row.id: row.invitation_id
+        for row in session.execute(
+            select(Slot.id, Slot.invitation_id).where(Slot.id.in_({answer.slot for answer in answers}))
+        )
+    }
+    refused: dict[int, Problem] = {}
+    rows: dict[int, dict[str, Any]] = {}
+    for place, answer in enumerate(answers):
+        if allowed.get(hashes[place]) != answer.invitation_id:
+            refused[place] = Refused("this invitation is not valid (any more)")
+        elif slots.get(answer.slot) != answer.invitation_id:
+            refused[place] = NotFound("there is no such trial in this schedule")
+        else:
+            rows.setdefault(answer.slot, _row(answer))
+    if rows:
+        make = insert_postgresql if session.get_bind().dialect.name == "postgresql" else insert_sqlite
+        statement = make(_TABLE).on_conflict_do_nothing(index_elements=["slot_id"])
+        session.connection().execute(statement, list(rows.values()))
+    counted = {
+        row.slot_id: row.side
+        for row in session.execute(select(Answer.slot_id, Answer.side).where(Answer.slot_id.in_(rows)))
+    }
+    return [refused.get(place) or counted[answer.slot] for place, answer in enumerate(answers)]
+
+
+class AnswerWriter:
+    """One thread that stores the answers of all subjects, in order of arrival.
+
+    While one transaction is under way answers gather for the next, so the load on the disk does not grow
+    with the number of subjects. The result of `put` is there only after the commit.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: queue.SimpleQueue[tuple[NewAnswer, Future[str]] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="answers", daemon=True)
+        self._thread.start()
+
+    def put(self, answer: NewAnswer) -> Future[str]:
+        """Hand over an answer; the future gives the side that counts, or raises a `Problem`."""
+        future: Future[str] = Future()
+        self._waiting.put((answer, future))
+        return future
+
+    def close(self) -> None:
+        """Store what was handed over, then end."""
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while True:
+            first = self._waiting.get()
+            if first is None:
+                return
+            time.sleep(_GATHER)
+            batch, ended = [first], False
+            while len(batch) < _MOST_AT_ONCE and not self._waiting.empty():
+                more = self._waiting.get()
+                if more is None:
+                    ended = True
+                    break
+                batch.append(more)
+            self._store(batch)
+            if ended:
+                return
+
+    def _store(self, batch: Sequence[tuple[NewAnswer, Future[str]]]) -> None:
+        try:
+            with self._database.session() as session:
+                results = store_answers(session, [answer for answer, _ in batch])
+        except SQLAlchemyError as error:
+            if len(batch) > 1:
+                for one in batch:
+                    self._store([one])
+            else:
+                _settle(batch[0][1], error)
+            return
+        except Exception as error:  # noqa: BLE001 - the thread must live; the request gets the error
+            for _, future in batch:
+                _settle(future, error)
+            return
+        for (_, future), result in zip(batch, results, strict=True):
+            _settle(future, result)
+
+
+def _settle(future: Future[str], result: str | BaseException) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    if isinstance(result, BaseException):
+        future.set_exception(result)
+    else:
+        future.set_result(result)
+
+
+def _allowed(session: Session, hashes: set[str]) -> dict[str, int]:
+    """Return the invitation of each session that may answer now."""
+    moment = now()
+    rows = session.execute(
+        select(LoginSession.secret_hash, Invitation.id)
+        .join(Invitation, Invitation.id == LoginSession.invitation_id)
+        .join(Experiment, Experiment.id == Invitation.experiment_id)
+        .where(
+            LoginSession.secret_hash.in_(hashes),
+            LoginSession.expires > moment,
+            Invitation.revoked.is_(None),
+            (Invitation.expires.is_(None)) | (Invitation.expires > moment),
+            Experiment.closed.is_(None),
+        )
+    )
+    return {row.secret_hash: row.id for row in rows}
+
+
+def _row(answer: NewAnswer) -> dict[str, Any]:
+    return {
+        "slot_id": answer.slot,
+        "side": answer.side,
+        "reaction_ms": answer.reaction_ms,
+        "client_time": answer.client_time,
+        "server_time": now(),
+    }

@@ -1,0 +1,195 @@
+"""The database: engine, sessions, and a schema that is checked before anything is served."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.orm import Session, sessionmaker
+
+from edgecritic.errors import DataError, InputError
+
+__all__ = ["Database", "open_database", "make_engine", "migrate"]
+
+_BUSY_MILLISECONDS = 20_000
+
+
+class Database:
+    """An engine and the sessions on it.
+
+    Attributes
+    ----------
+    engine : Engine
+    is_sqlite : bool
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.is_sqlite = engine.dialect.name == "sqlite"
+        self._turn = _Turn() if self.is_sqlite else None
+        writing, reading = {"studio_turn": self._turn}, {"studio_reading": True}
+        self._writing = sessionmaker(engine.execution_options(**writing), expire_on_commit=False)
+        self._reading = sessionmaker(engine.execution_options(**reading), expire_on_commit=False)
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Yield a session; commit at the end, roll back on an error."""
+        try:
+            with self._writing.begin() as session:
+                yield session
+        finally:
+            if self._turn is not None:
+                self._turn.end()
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Yield a session that only reads, and so never waits for a writer."""
+        with self._reading() as session:
+            yield session
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.engine.dispose()
+
+
+def make_engine(url: str) -> Engine:
+    """Return an engine for an SQLite or PostgreSQL URL.
+
+    SQLite works with a write-ahead log, foreign keys and full synchronisation; a transaction that may
+    write takes the write lock when it begins, so that none fails half-way.
+    """
+    try:
+        parsed = make_url(url)
+        name = parsed.get_backend_name()
+        if name not in ("sqlite", "postgresql"):
+            raise InputError(f"the database must be sqlite:///FILE or postgresql+psycopg://…, got {name}")
+        if name == "postgresql" and "+" not in parsed.drivername:
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        options: dict[str, Any] = {"pool_size": 20, "max_overflow": 20, "pool_pre_ping": name != "sqlite"}
+        if name == "sqlite":
+            if parsed.database in (None, "", ":memory:"):
+                raise InputError("an SQLite database needs a file: sqlite:////folder/studio.db")
+            Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
+        engine = create_engine(parsed, **options)
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise InputError(f"cannot understand the database URL: {error}") from error
+    if name == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def open_database(url: str, command_line: str = "edgecritic studio --migrate") -> Database:
+    """Open a database, make the tables in an empty one, refuse a schema that is not this version's.
+
+    Parameters
+    ----------
+    url : str
+    command_line : str
+        What to print as the remedy for an older schema.
+    """
+    engine = make_engine(url)
+    try:
+        found, wanted, known, empty = _revisions(engine)
+    except OperationalError as error:
+        engine.dispose()
+        raise DataError(f"cannot open the database: {error.orig}") from error
+    if empty:
+        _upgrade(engine)
+    elif found != wanted:
+        engine.dispose()
+        if found in known:
+            raise DataError(
+                f"the database has schema {found}, this version needs {wanted}; "
+                f"make a copy of it, then migrate: {command_line}"
+            )
+        raise DataError(
+            f"the database has the schema {found or 'of another program'}, which this version does not know "
+            f"(it knows up to {wanted}); use the version that made it, or another --db"
+        )
+    return Database(engine)
+
+
+def migrate(url: str) -> str:
+    """Bring the schema of a database up to date; return its revision."""
+    engine = make_engine(url)
+    try:
+        found, wanted, known, empty = _revisions(engine)
+        if not empty and found not in known:
+            raise DataError(f"the database has the unknown schema {found}; it was not changed")
+        _upgrade(engine)
+        return wanted
+    finally:
+        engine.dispose()
+
+
+def _revisions(engine: Engine) -> tuple[str | None, str, set[str], bool]:
+    script = ScriptDirectory.from_config(_config())
+    known = {revision.revision for revision in script.walk_revisions()}
+    with engine.connect() as connection:
+        found = MigrationContext.configure(connection).get_current_revision()
+        empty = not inspect(connection).get_table_names()
+    wanted = script.get_current_head()
+    return found, str(wanted), known, empty
+
+
+def _upgrade(engine: Engine) -> None:
+    config = _config()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
+    return config
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if options.get("studio_reading", False):
+        connection.exec_driver_sql("BEGIN")
+        return
+    if options.get("studio_turn") is not None:
+        options["studio_turn"].take()
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+class _Turn:
+    """Whose turn it is to write to SQLite: threads wait here in order, where SQLite would poll."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holder = 0
+
+    def take(self) -> None:
+        """Wait until no other thread of this process writes."""
+        if self._holder != threading.get_ident():
+            self._lock.acquire()
+            self._holder = threading.get_ident()
+
+    def end(self) -> None:
+        """Let the next one write, if this thread did."""
+        if self._holder == threading.get_ident():
+            self._holder = 0
+            self._lock.release()

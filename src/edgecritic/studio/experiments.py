@@ -1,0 +1,308 @@
+"""Forced-choice experiments: trials drawn from maps, and a schedule for every subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from edgecritic.errors import InputError
+from edgecritic.inputs import BoolArray
+from edgecritic.studio import labelling, projects
+from edgecritic.studio.models import Answer, Experiment, Image, Invitation, Slot, Trial, now
+from edgecritic.studio.problems import Conflict, NotFound
+from edgecritic.studio.segments import CHECK_DETECTOR, obvious_pair
+
+__all__ = [
+    "INSTRUCTION",
+    "MODES",
+    "Plan",
+    "close",
+    "create_experiment",
+    "draw_trials",
+    "experiments_of",
+    "get_experiment",
+    "invite_subjects",
+    "schedule_for",
+    "trial_count",
+]
+
+MODES: dict[str, tuple[Literal["hard", "easy"], ...]] = {
+    "hard": ("hard",),
+    "easy": ("easy",),
+    "both": ("hard", "easy"),
+}
+INSTRUCTION = (
+    "Boundaries divide an image into pieces, and each piece is a distinct thing. "
+    "You will see a photo and two short boundary segments of it. Choose the stronger one."
+)
+_MOST_SUBJECTS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What an experiment is made of.
+
+    Attributes
+    ----------
+    name : str
+    mode : {"hard", "easy", "both"}
+    seed : int
+    square : int
+        Side of the square around a segment, in pixels; odd.
+    practice, checks : int
+        Number of practice trials and of attention checks; their answers are known.
+    """
+
+    name: str
+    mode: str = "hard"
+    seed: int = 0
+    square: int = 21
+    practice: int = 3
+    checks: int = 4
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise InputError(f"mode must be one of {', '.join(MODES)}")
+        limits = {"seed": (0, 2**31 - 1), "square": (5, 101), "practice": (0, 20), "checks": (0, 50)}
+        for field, (low, high) in limits.items():
+            if not low <= getattr(self, field) <= high:
+                raise InputError(f"{field} must lie in {low} … {high}")
+        if self.square % 2 == 0:
+            raise InputError("square must be odd")
+
+
+def draw_trials(session: Session, project_id: int, plan: Plan) -> list[Trial]:
+    """Draw the trials of an experiment from a project's labels and detectors; nothing is stored.
+
+    Labels are the submitted and the imported maps; every image that takes part needs those of two
+    annotators or more. Each detector is cut at its best threshold (ODS) over these images.
+    """
+    projects.get_project(session, project_id)
+    material = list(_material(session, project_id))
+    if not material:
+        raise Conflict(
+            "no image has labels of two annotators and a detector's map; import or submit some first"
+        )
+    drawn = list(_main_trials(material, plan))
+    if not drawn:
+        raise Conflict("the detectors have no false alarms against these labels: there is nothing to compare")
+    return [*drawn, *_checks(session, material, plan)]
+
+
+def create_experiment(session: Session, project_id: int, plan: Plan, trials: Sequence[Trial]) -> Experiment:
+    """Store an experiment with its trials."""
+    projects.get_project(session, project_id)
+    experiment = Experiment(
+        project_id=project_id,
+        name=projects.clean_name(plan.name),
+        mode=plan.mode,
+        seed=plan.seed,
+        settings={"square": plan.square, "practice": plan.practice, "checks": plan.checks},
+    )
+    session.add(experiment)
+    session.flush()
+    for trial in trials:
+        trial.experiment_id = experiment.id
+    session.add_all(trials)
+    session.flush()
+    return experiment
+
+
+def get_experiment(session: Session, experiment_id: int) -> Experiment:
+    """Return an experiment."""
+    found = session.get(Experiment, experiment_id)
+    if found is None:
+        raise NotFound("there is no such experiment")
+    return found
+
+
+def experiments_of(session: Session, project_id: int) -> Sequence[Experiment]:
+    """Return the experiments of a project, newest first."""
+    return session.scalars(
+        select(Experiment).where(Experiment.project_id == project_id).order_by(Experiment.id.desc())
+    ).all()
+
+
+def close(experiment: Experiment) -> None:
+    """End an experiment: no more answers are taken."""
+    experiment.closed = experiment.closed or now()
+
+
+def trial_count(session: Session, experiment: Experiment) -> dict[str, int]:
+    """Return the number of trials of each part."""
+    count = {"main": 0, "check": 0, "practice": 0}
+    for part in session.scalars(select(Trial.part).where(Trial.experiment_id == experiment.id)):
+        count[part] += 1
+    return count
+
+
+def invite_subjects(
+    session: Session, experiment: Experiment, names: Sequence[str]
+) -> list[tuple[Invitation, str]]:
+    """Invite subjects and store the schedule of each before anything is shown.
+
+    The order is random, by the experiment's seed and the subject's number. False alarms are on the left
+    in half of a subject's trials, and two subjects in succession see every trial mirrored.
+    """
+    if experiment.closed is not None:
+        raise Conflict("this experiment is closed")
+    before = len(projects.people_of(session, experiment_id=experiment.id))
+    if not 1 <= len(names) <= _MOST_SUBJECTS - before:
+        raise InputError(f"an experiment takes 1 to {_MOST_SUBJECTS} subjects, {before} are invited")
+    trials = list(
+        session.scalars(select(Trial).where(Trial.experiment_id == experiment.id).order_by(Trial.id))
+    )
+    invited = []
+    for number, name in enumerate(names, start=before):
+        invitation, token = projects.invite(session, name, experiment_id=experiment.id)
+        session.add_all(_slots(experiment.seed, number, invitation.id, trials))
+        invited.append((invitation, token))
+    session.flush()
+    return invited
+
+
+def schedule_for(session: Session, invitation: Invitation) -> list[dict[str, Any]]:
+    """Return a subject's schedule as the browser takes it; it does not tell what is the false alarm.
+
+    Practice trials tell the expected side, because the browser says afterwards what was right.
+    """
+    rows = session.execute(
+        select(Slot, Trial, Answer.side)
+        .join(Trial, Trial.id == Slot.trial_id)
+        .outerjoin(Answer, Answer.slot_id == Slot.id)
+        .where(Slot.invitation_id == invitation.id)
+        .order_by(Slot.position)
+    )
+    schedule = []
+    for slot, trial, answered in rows:
+        left, right = (trial.alarm, trial.label) if slot.alarm_side == "left" else (trial.label, trial.alarm)
+        entry = {
+            "slot": slot.id,
+            "image": trial.image_id,
+            "practice": trial.part == "practice",
+            "left": left,
+            "right": right,
+            "answered": answered is not None,
+        }
+        if trial.part == "practice":
+            entry["expected"] = _other(slot.alarm_side)
+        schedule.append(entry)
+    return schedule
+
+
+Material = tuple[Image, list[BoolArray], dict[str, NDArray[np.float64]]]
+
+
+def _material(session: Session, project_id: int) -> Iterable[Material]:
+    for image in projects.images_of(session, project_id):
+        labels = [
+            *labelling.submitted_maps(session, image.id).values(),
+            *projects.label_maps(session, image.id).values(),
+        ]
+        detectors = projects.detector_maps(session, image.id)
+        if len(labels) >= 2 and detectors:
+            yield image, labels, detectors
+
+
+def _main_trials(material: list[Material], plan: Plan) -> Iterable[Trial]:
+    from edgecritic.annotators import strength, trials
+    from edgecritic.protocols.sweep import candidate_at
+
+    found = {image.id: strength(labels) for image, labels, _ in material}
+    names = sorted({name for _, _, detectors in material for name in detectors})
+    ids = {str(image.id): image.id for image, _, _ in material}
+    for mode in MODES[plan.mode]:
+        truths = {key: one.maps if mode == "hard" else one.consensus() for key, one in found.items()}
+        for name in names:
+            used = [(image, maps[name]) for image, _, maps in material if name in maps]
+            threshold = _best_threshold([(maps, truths[image.id]) for image, maps in used])
+            candidates = (
+                (str(image.id), found[image.id], candidate_at(maps, threshold)) for image, maps in used
+            )
+            for one in trials(candidates, mode=mode, detector=name, square=plan.square, seed=plan.seed):
+                sides = {side.kind: _segment(side) for side in (one.left, one.right)}
+                yield Trial(
+                    image_id=ids[one.image],
+                    part="main",
+                    mode=mode,
+                    detector=name,
+                    alarm=sides["false alarm"],
+                    label=sides["label"],
+                )
+
+
+def _best_threshold(maps: list[tuple[NDArray[np.float64], list[BoolArray]]]) -> float:
+    """Return the threshold of the best F over all images (ODS)."""
+    from edgecritic.protocols.benchmark import Benchmark
+
+    benchmark = Benchmark("bsds")
+    for number, (strength, truths) in enumerate(maps):
+        benchmark.update(strength, truths, id=str(number))
+    best = benchmark.result(draws=0).ods.threshold
+    return 0.5 if best is None else float(best)
+
+
+def _segment(segment: Any) -> list[int]:
+    """Return centre and pixels as x, y, x, y, …"""
+    row, column = segment.centre
+    flat = [column, row]
+    for place in segment.pixels:
+        flat += [place[1], place[0]]
+    return flat
+
+
+def _checks(session: Session, material: list[Material], plan: Plan) -> Iterable[Trial]:
+    from edgecritic.studio.pictures import decode_png
+
+    rng = np.random.default_rng([plan.seed, 7])
+    for number in range(plan.practice + plan.checks):
+        image, labels, _ = material[int(rng.integers(len(material)))]
+        gradient = decode_png(projects.file_of(session, image.id, "gradient").content)
+        pair = obvious_pair(gradient, labels, plan.square, rng)
+        if pair is not None:
+            yield Trial(
+                image_id=image.id,
+                part="practice" if number < plan.practice else "check",
+                mode=MODES[plan.mode][0],
+                detector=CHECK_DETECTOR,
+                alarm=pair[0],
+                label=pair[1],
+            )
+
+
+def _slots(seed: int, number: int, invitation_id: int, trials: Sequence[Trial]) -> Iterable[Slot]:
+    """Yield practice first, then the trials in random order with the checks spread among them."""
+    sides = _sides(seed, number, trials)
+    rng = np.random.default_rng([seed, 11, number])
+    main = [trial for trial in trials if trial.part == "main"]
+    order = [main[int(at)] for at in rng.permutation(len(main))]
+    checks = [trial for trial in trials if trial.part == "check"]
+    step = (len(order) + 1) / (len(checks) + 1)
+    for place, check in reversed(list(enumerate(checks, start=1))):
+        order.insert(int(place * step), check)
+    order[:0] = [trial for trial in trials if trial.part == "practice"]
+    for position, trial in enumerate(order):
+        yield Slot(
+            invitation_id=invitation_id, trial_id=trial.id, position=position, alarm_side=sides[trial.id]
+        )
+
+
+def _sides(seed: int, number: int, trials: Sequence[Trial]) -> dict[int, str]:
+    rng = np.random.default_rng([seed, 13, number // 2])
+    sides = {}
+    for part in ("main", "check", "practice"):
+        chosen = [trial.id for trial in trials if trial.part == part]
+        for place, at in enumerate(rng.permutation(len(chosen))):
+            side = "left" if place % 2 == 0 else "right"
+            sides[chosen[int(at)]] = side if number % 2 == 0 else _other(side)
+    return sides
+
+
+def _other(side: str) -> str:
+    return "right" if side == "left" else "left"

@@ -1,0 +1,229 @@
+"""Pages and requests of subjects and of the owner of an experiment."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from edgecritic.errors import InputError
+from edgecritic.studio import experiments, projects, results
+from edgecritic.studio.answers import parse_answer
+from edgecritic.studio.app import (
+    JSON_BYTES,
+    guest_cookie,
+    guest_of,
+    page,
+    parse_json,
+    posted,
+    route,
+    studio_of,
+    viewed,
+    whole,
+)
+from edgecritic.studio.guard import read_body
+from edgecritic.studio.models import Experiment, Invitation, Project, Slot, Trial
+from edgecritic.studio.problems import NotFound
+from edgecritic.studio.risk_figure import risk_figure
+
+__all__ = ["judge_page", "routes", "subject_may_see"]
+
+
+def routes() -> list[Route]:
+    """Return the routes."""
+    base = "/experiments/{experiment:id}"
+    return [
+        route("/g/{guest:id}/answers", answer, "POST"),
+        route("/projects/{project:id}/experiments", posted(create, kind="form", owner=True), "POST"),
+        route(base, viewed(experiment_page, owner=True)),
+        route(f"{base}/live", viewed(live, owner=True)),
+        route(f"{base}/subjects", posted(invite, kind="json", owner=True), "POST"),
+        route(f"{base}/close", posted(close, kind="form", owner=True), "POST"),
+        route(f"{base}/answers.csv", viewed(answers_csv, owner=True)),
+        route(f"{base}/votes.csv", viewed(votes_csv, owner=True)),
+        route(f"{base}/risk.svg", viewed(risk_svg, owner=True)),
+        route(f"{base}/experiment.json", viewed(document, owner=True)),
+        route("/g/{guest:id}/schedule", viewed(schedule)),
+    ]
+
+
+def judge_page(request: Request, session: Session, invitation: Invitation) -> Response:
+    """Show a subject the experiment."""
+    experiment = session.get_one(Experiment, invitation.experiment_id)
+    slots = experiments.schedule_for(session, invitation)
+    return page(
+        request,
+        "judge.html",
+        guest=invitation,
+        experiment=experiment,
+        instruction=experiments.INSTRUCTION,
+        total=sum(not slot["practice"] for slot in slots),
+        done=sum(slot["answered"] for slot in slots if not slot["practice"]),
+        practice=sum(slot["practice"] for slot in slots),
+    )
+
+
+def schedule(request: Request, session: Session) -> Response:
+    """Send a subject's schedule."""
+    invitation = guest_of(request, session)
+    experiment = session.get(Experiment, invitation.experiment_id) if invitation.experiment_id else None
+    if experiment is None:
+        raise NotFound("this invitation is not for an experiment")
+    square = experiment.settings["square"]
+    return JSONResponse({"square": square, "slots": experiments.schedule_for(session, invitation)})
+
+
+async def answer(request: Request) -> Response:
+    """Store one answer; the reply is sent after the commit."""
+    guest = whole(request, "guest")
+    given = parse_json(await read_body(request, JSON_BYTES // 64))
+    secret = request.cookies.get(guest_cookie(guest), "")
+    stored = studio_of(request).writer.put(parse_answer(given, secret, guest))
+    side = await asyncio.wrap_future(stored)
+    return JSONResponse({"slot": given["slot"], "side": side})
+
+
+def subject_may_see(session: Session, invitation: Invitation, image_id: int) -> bool:
+    """Tell whether an image is in a subject's schedule."""
+    query = (
+        select(Slot.id)
+        .join(Trial, Trial.id == Slot.trial_id)
+        .where(Slot.invitation_id == invitation.id, Trial.image_id == image_id)
+        .limit(1)
+    )
+    return session.scalar(query) is not None
+
+
+def create(request: Request, session: Session, form: dict[str, str]) -> Response:
+    """Make an experiment."""
+    plan = experiments.Plan(
+        name=form.get("name", ""),
+        mode=form.get("mode", "hard"),
+        **{name: _number(form, name) for name in ("seed", "square", "practice", "checks") if name in form},
+    )
+    project = whole(request, "project")
+    with studio_of(request).database.reading() as reading:
+        trials = experiments.draw_trials(reading, project, plan)
+    made = experiments.create_experiment(session, project, plan, trials)
+    return RedirectResponse(f"/experiments/{made.id}", 303)
+
+
+def experiment_page(request: Request, session: Session) -> Response:
+    """Show the owner an experiment."""
+    experiment = _experiment(request, session)
+    rows = results.rows_of(session, experiment)
+    risks = results.risks(rows)
+    return page(
+        request,
+        "experiment.html",
+        experiment=experiment,
+        project=session.get_one(Project, experiment.project_id),
+        trials=experiments.trial_count(session, experiment),
+        subjects=results.subject_rows(session, experiment, rows),
+        risks=risks,
+        figure=risk_figure(risks),
+    )
+
+
+def live(request: Request, session: Session) -> Response:
+    """Send what the owner's page shows, for its refresh."""
+    experiment = _experiment(request, session)
+    rows = results.rows_of(session, experiment)
+    subjects = results.subject_rows(session, experiment, rows)
+    risks = results.risks(rows)
+    parts = {"subjects": subjects, "risks": risks, "figure": risk_figure(risks), "experiment": experiment}
+    templates = studio_of(request).templates
+    return JSONResponse(
+        {
+            "answered": sum(one.answered for one in subjects),
+            "total": sum(one.total for one in subjects),
+            "opened": sum(one.opened for one in subjects),
+            "risks": [dataclasses.asdict(one) for one in risks],
+            "html": templates.get_template("_progress.html").render(**parts),
+        }
+    )
+
+
+def invite(request: Request, session: Session, document: Any) -> Response:
+    """Invite subjects; their links are shown once."""
+    names = document.get("names") if isinstance(document, dict) else None
+    if not isinstance(names, list):
+        raise InputError("names must be a list")
+    invited = experiments.invite_subjects(session, _experiment(request, session), names)
+    return JSONResponse({"invited": [{"name": one.name, "path": f"/i/{token}"} for one, token in invited]})
+
+
+def close(request: Request, session: Session, _form: dict[str, str]) -> Response:
+    """End an experiment."""
+    experiment = _experiment(request, session)
+    experiments.close(experiment)
+    return RedirectResponse(f"/experiments/{experiment.id}", 303)
+
+
+def answers_csv(request: Request, session: Session) -> Response:
+    """Send all answers."""
+    rows = results.rows_of(session, _experiment(request, session))
+    return _download(results.export_csv(rows), "text/csv", "answers.csv")
+
+
+def votes_csv(request: Request, session: Session) -> Response:
+    """Send the majority votes."""
+    rows = results.rows_of(session, _experiment(request, session))
+    return _download(results.votes_csv(rows), "text/csv", "votes.csv")
+
+
+def risk_svg(request: Request, session: Session) -> Response:
+    """Send the figure."""
+    rows = results.rows_of(session, _experiment(request, session))
+    return _download(risk_figure(results.risks(rows)), "image/svg+xml", "risk.svg")
+
+
+def document(request: Request, session: Session) -> Response:
+    """Send the trials, so that the experiment can be repeated elsewhere."""
+    experiment = _experiment(request, session)
+    trials = session.scalars(select(Trial).where(Trial.experiment_id == experiment.id).order_by(Trial.id))
+    names = {image.id: image.name for image in projects.images_of(session, experiment.project_id)}
+    listed = [
+        {
+            "trial": one.id,
+            "image": names.get(one.image_id),
+            "part": one.part,
+            "mode": one.mode,
+            "detector": one.detector,
+            "false_alarm": one.alarm,
+            "label": one.label,
+        }
+        for one in trials
+    ]
+    return JSONResponse(
+        {
+            "name": experiment.name,
+            "mode": experiment.mode,
+            "seed": experiment.seed,
+            "settings": experiment.settings,
+            "trials": listed,
+        },
+        headers={"content-disposition": 'attachment; filename="experiment.json"'},
+    )
+
+
+def _experiment(request: Request, session: Session) -> Experiment:
+    return experiments.get_experiment(session, whole(request, "experiment"))
+
+
+def _number(form: dict[str, str], name: str) -> int:
+    text = form[name].strip()
+    if not text.isdecimal() or len(text) > 10:
+        raise InputError(f"{name} must be a whole number")
+    return int(text)
+
+
+def _download(content: str, media_type: str, name: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=media_type, headers=headers)

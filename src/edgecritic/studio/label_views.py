@@ -1,0 +1,261 @@
+"""Pages and requests of people who label."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from edgecritic.errors import InputError
+from edgecritic.inputs import BoolArray
+from edgecritic.studio import auth, judge_views, labelling, projects
+from edgecritic.studio.app import (
+    client,
+    guest_cookie,
+    guest_of,
+    page,
+    posted,
+    route,
+    set_cookie,
+    studio_of,
+    viewed,
+    whole,
+)
+from edgecritic.studio.exports import MEDIA_TYPES, encode_map
+from edgecritic.studio.models import Annotation, Image, Invitation, Project, now
+from edgecritic.studio.pictures import encode_png, read_map_file
+from edgecritic.studio.problems import NotFound, Refused
+
+__all__ = ["routes", "send_file"]
+
+FILES = ("photo", "proposal", "gradient")
+
+
+def routes() -> list[Route]:
+    """Return the routes."""
+    guest = "/g/{guest:id}"
+    work = f"{guest}/annotations/{{annotation:id}}"
+    return [
+        route("/i/{token}", viewed(enter, write=True)),
+        route(f"{guest}/", viewed(guest_page)),
+        route(f"{guest}/label/{{image:id}}", viewed(label_page, write=True)),
+        route(f"{guest}/images/{{image:id}}/{{kind}}", viewed(guest_file)),
+        route(f"{work}/events", viewed(events)),
+        route(f"{work}/events", posted(append, kind="json"), "POST"),
+        route(f"{work}/submit", posted(submit, kind="json"), "POST"),
+        route(f"{work}/import", posted(import_file, kind="file"), "POST"),
+        route(f"{work}/scores", viewed(scores)),
+        route(f"{work}/compare", viewed(compare_page)),
+        route(f"{work}/overlay.png", viewed(overlay)),
+        route(f"{work}/map.{{kind}}", viewed(map_file)),
+    ]
+
+
+def enter(request: Request, session: Session) -> Response:
+    """Take an invitation: this browser may enter, and the link leaves the address bar."""
+    studio = studio_of(request)
+    studio.token_limit.check(client(request))
+    invitation = auth.find_invitation(session, request.path_params["token"])
+    if invitation is None:
+        raise NotFound("this invitation is not valid (any more); ask for a new link")
+    studio.token_limit.take_back(client(request))
+    invitation.opened = invitation.opened or now()
+    secret = auth.start_session(session, invitation, studio.settings.session_hours)
+    response = RedirectResponse(f"/g/{invitation.id}/", 303)
+    set_cookie(response, studio.settings, guest_cookie(invitation.id), secret, f"/g/{invitation.id}")
+    return response
+
+
+def guest_page(request: Request, session: Session) -> Response:
+    """Show what the invitation is for."""
+    invitation = guest_of(request, session)
+    if invitation.project_id is None:
+        return judge_views.judge_page(request, session, invitation)
+    mine = {
+        one.image_id: one
+        for one in session.scalars(select(Annotation).where(Annotation.invitation_id == invitation.id))
+    }
+    return page(
+        request,
+        "images.html",
+        guest=invitation,
+        project=session.get_one(Project, invitation.project_id),
+        images=projects.images_of(session, invitation.project_id),
+        mine=mine,
+    )
+
+
+def label_page(request: Request, session: Session) -> Response:
+    """Show the tool."""
+    invitation = guest_of(request, session)
+    annotation = labelling.open_annotation(session, invitation, whole(request, "image"))
+    image = session.get_one(Image, annotation.image_id)
+    order = [one.id for one in projects.images_of(session, image.project_id)]
+    here = order.index(image.id)
+    return page(
+        request,
+        "label.html",
+        guest=invitation,
+        image=image,
+        annotation=annotation,
+        before=order[here - 1] if here else None,
+        after=order[here + 1] if here + 1 < len(order) else None,
+        number=here + 1,
+        count=len(order),
+    )
+
+
+def guest_file(request: Request, session: Session) -> Response:
+    """Send a file of an image of the person's project or schedule."""
+    invitation = guest_of(request, session)
+    image_id, kind = whole(request, "image"), request.path_params["kind"]
+    if invitation.project_id is not None:
+        projects.get_image(session, image_id, invitation.project_id)
+    elif kind != "photo" or not judge_views.subject_may_see(session, invitation, image_id):
+        raise NotFound("there is no such image")
+    return send_file(session, image_id, kind)
+
+
+def send_file(session: Session, image_id: int, kind: str) -> Response:
+    """Send a stored file; it never changes, so a browser may keep it."""
+    if kind not in FILES:
+        raise NotFound("there is no such file")
+    found = projects.file_of(session, image_id, kind)
+    headers = {"cache-control": "private, max-age=31536000, immutable"}
+    return Response(found.content, media_type=found.media_type, headers=headers)
+
+
+def events(request: Request, session: Session) -> Response:
+    """Send all edits."""
+    _, annotation = _work(request, session)
+    return JSONResponse(
+        {
+            "events": labelling.event_rows(session, annotation),
+            "submitted": annotation.submitted is not None,
+        }
+    )
+
+
+def append(request: Request, session: Session, document: Any) -> Response:
+    """Store edits; the reply is sent after the commit."""
+    _, annotation = _work(request, session)
+    given = labelling.parse_events(document, session.get_one(Image, annotation.image_id))
+    return JSONResponse({"count": labelling.append_events(session, annotation, given)})
+
+
+def submit(request: Request, session: Session, document: Any) -> Response:
+    """Finish a map, if the browser knows all of its edits."""
+    _, annotation = _work(request, session)
+    known = document.get("count") if isinstance(document, dict) else None
+    if known != labelling.count_events(session, annotation):
+        raise InputError("the number of edits does not agree; load the page again")
+    labelling.submit(annotation)
+    return JSONResponse({"submitted": True})
+
+
+def import_file(request: Request, session: Session, content: bytes) -> Response:
+    """Replace the map by an uploaded one."""
+    studio = studio_of(request)
+    with studio.database.reading() as reading:
+        image = reading.get_one(Image, _work(request, reading)[1].image_id)
+    maps = read_map_file(content, "label", (image.height, image.width), studio.settings.upload_pixels)
+    _, annotation = _work(request, session)
+    return JSONResponse({"count": labelling.import_map(session, annotation, maps[0]), "maps": len(maps)})
+
+
+def scores(request: Request, session: Session) -> Response:
+    """Send the scores of the map against all others."""
+    invitation, annotation = _work(request, session)
+    mine, others = _others(session, invitation, annotation)
+    return JSONResponse({"scores": [dataclasses.asdict(one) for one in labelling.scores_of(mine, others)]})
+
+
+def compare_page(request: Request, session: Session) -> Response:
+    """Show a submitted map beside those of others."""
+    invitation, annotation = _work(request, session)
+    mine, others = _others(session, invitation, annotation)
+    return page(
+        request,
+        "compare.html",
+        guest=invitation,
+        annotation=annotation,
+        image=session.get_one(Image, annotation.image_id),
+        pixels=int(mine.sum()),
+        scores=labelling.scores_of(mine, others),
+        strong=_strength_shares([mine, *others.values()]) if others else None,
+    )
+
+
+def overlay(request: Request, session: Session) -> Response:
+    """Send the matching of the map with another one as a picture."""
+    from edgecritic.matching import match
+
+    invitation, annotation = _work(request, session)
+    mine, others = _others(session, invitation, annotation)
+    other = others.get(request.query_params.get("with", ""))
+    if other is None:
+        raise NotFound("there is no such map")
+    found = match(mine, other, relative_tolerance=0.0075)
+    return Response(encode_png(found.overlay()), media_type="image/png")
+
+
+def map_file(request: Request, session: Session) -> Response:
+    """Send the map as a file."""
+    _, annotation = _work(request, session)
+    kind = request.path_params["kind"]
+    if kind not in MEDIA_TYPES:
+        raise NotFound(f"a map is written as {', '.join(MEDIA_TYPES)}")
+    name = session.get_one(Image, annotation.image_id).name
+    content = encode_map([labelling.map_of(session, annotation)], kind)
+    plain = projects.file_name(name).encode("ascii", "replace").decode().replace("?", "_")
+    headers = {"content-disposition": f'attachment; filename="{plain}.{kind}"'}
+    return Response(content, media_type=MEDIA_TYPES[kind], headers=headers)
+
+
+def _work(request: Request, session: Session) -> tuple[Invitation, Annotation]:
+    invitation = guest_of(request, session)
+    return invitation, labelling.find_annotation(session, invitation, whole(request, "annotation"))
+
+
+def _others(
+    session: Session, invitation: Invitation, annotation: Annotation
+) -> tuple[BoolArray, dict[str, BoolArray]]:
+    """Return the person's map and those of others, which are shown only after the own was submitted."""
+    if annotation.submitted is None and not invitation.is_owner:
+        raise Refused("the maps of others are shown after yours is submitted")
+    others = {}
+    rows = session.execute(
+        select(Annotation, Invitation.name)
+        .join(Invitation, Invitation.id == Annotation.invitation_id)
+        .where(
+            Annotation.image_id == annotation.image_id,
+            Annotation.id != annotation.id,
+            Annotation.submitted.is_not(None),
+        )
+        .order_by(Annotation.id)
+    )
+    for other, name in rows:
+        shown = name if name not in others else f"{name} ({other.id})"
+        others[shown] = labelling.map_of(session, other)
+    for name, one in projects.label_maps(session, annotation.image_id).items():
+        others[f"{name} (imported)"] = one
+    return labelling.map_of(session, annotation), others
+
+
+def _strength_shares(maps: list[BoolArray]) -> list[dict[str, Any]]:
+    """Return how many of the first map's pixels were drawn by 1, 2, … of all annotators."""
+    from edgecritic.annotators import strength
+
+    found = strength(maps)
+    partners = found.partners[0]
+    count = np.bincount(partners, minlength=len(maps))
+    return [
+        {"people": number + 1, "pixels": int(pixels), "share": float(pixels) / max(int(partners.size), 1)}
+        for number, pixels in enumerate(count)
+    ]

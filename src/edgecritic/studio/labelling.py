@@ -1,0 +1,262 @@
+"""Labelling: edits are appended, maps are folded from them, submitted maps are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from edgecritic.errors import InputError
+from edgecritic.inputs import BoolArray
+from edgecritic.studio import projects
+from edgecritic.studio.fold import Edit, check_edit, check_key, fold, runs_of
+from edgecritic.studio.models import Annotation, Event, Image, Invitation, now
+from edgecritic.studio.problems import Conflict, NotFound
+
+__all__ = [
+    "NewEvent",
+    "Score",
+    "append_events",
+    "count_events",
+    "edits_of",
+    "event_rows",
+    "find_annotation",
+    "import_map",
+    "map_of",
+    "open_annotation",
+    "parse_events",
+    "reopen",
+    "scores_of",
+    "submit",
+    "submitted_maps",
+]
+
+MOST_EVENTS = 200_000
+MOST_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """An edit as a browser sends it: its place in the sequence and a name to recognise a repetition."""
+
+    seq: int
+    key: str
+    edit: Edit
+    client_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How well a map agrees with another one."""
+
+    name: str
+    precision: float
+    recall: float
+    f: float
+    pixels: int
+
+
+def open_annotation(session: Session, invitation: Invitation, image_id: int) -> Annotation:
+    """Return a person's annotation of an image, made if it is not there."""
+    if invitation.project_id is None:
+        raise NotFound("this invitation is not for labelling")
+    projects.get_image(session, image_id, invitation.project_id)
+    found = _annotation(session, invitation, image_id)
+    if found is not None:
+        return found
+    made = Annotation(image_id=image_id, invitation_id=invitation.id)
+    try:
+        with session.begin_nested():
+            session.add(made)
+    except IntegrityError:
+        found = _annotation(session, invitation, image_id)
+        if found is None:
+            raise
+        return found
+    return made
+
+
+def find_annotation(session: Session, invitation: Invitation, annotation_id: int) -> Annotation:
+    """Return an annotation if it is this person's."""
+    found = session.get(Annotation, annotation_id)
+    if found is None or found.invitation_id != invitation.id:
+        raise NotFound("there is no such annotation")
+    return found
+
+
+def parse_events(document: Any, image: Image) -> list[NewEvent]:
+    """Return the checked edits of a request."""
+    rows = document.get("events") if isinstance(document, dict) else None
+    if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_AT_ONCE:
+        raise InputError(f"events must be a list of 1 to {MOST_AT_ONCE} edits")
+    return [_parse(row, (image.height, image.width)) for row in rows]
+
+
+def append_events(session: Session, annotation: Annotation, events: Sequence[NewEvent]) -> int:
+    """Append edits; return how many there are now.
+
+    Edits that were stored before (same place, same key) are skipped, so that a repeated request does no
+    harm. Raises `Conflict` if another browser has gone on meanwhile.
+    """
+    session.execute(select(Annotation.id).where(Annotation.id == annotation.id).with_for_update())
+    count = count_events(session, annotation)
+    stored = _stored_keys(session, annotation, events)
+    fresh = [event for event in events if stored.get(event.seq) != event.key]
+    if not fresh:
+        return count
+    if annotation.submitted is not None:
+        raise Conflict("this map was submitted and cannot be changed any more")
+    for place, event in enumerate(fresh, start=count):
+        if event.seq != place:
+            raise Conflict("this image was edited in another window; load it again")
+    if count + len(fresh) > MOST_EVENTS:
+        raise Conflict(f"a map may have at most {MOST_EVENTS} edits")
+    for event in fresh:
+        session.add(
+            Event(
+                annotation_id=annotation.id,
+                seq=event.seq,
+                key=event.key,
+                op=event.edit.op,
+                data=dict(event.edit.data),
+                client_time=event.client_time,
+            )
+        )
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise Conflict("this image was edited in another window; load it again") from error
+    return count + len(fresh)
+
+
+def import_map(session: Session, annotation: Annotation, mask: BoolArray) -> int:
+    """Replace the map by another one, as one more edit that can be undone; return the number of edits."""
+    count = count_events(session, annotation)
+    image = session.get_one(Image, annotation.image_id)
+    edit = check_edit("replace", {"runs": runs_of(mask)}, (image.height, image.width))
+    return append_events(session, annotation, [NewEvent(count, f"import-{count}", edit, now())])
+
+
+def count_events(session: Session, annotation: Annotation) -> int:
+    """Return the number of edits."""
+    query = select(func.count()).select_from(Event).where(Event.annotation_id == annotation.id)
+    return session.scalar(query) or 0
+
+
+def event_rows(session: Session, annotation: Annotation) -> list[dict[str, Any]]:
+    """Return the edits as a browser or an archive takes them."""
+    rows = session.execute(
+        select(Event.seq, Event.key, Event.op, Event.data, Event.client_time, Event.server_time)
+        .where(Event.annotation_id == annotation.id)
+        .order_by(Event.seq)
+    )
+    return [
+        {
+            "seq": row.seq,
+            "key": row.key,
+            "op": row.op,
+            "data": row.data,
+            "at": row.client_time.isoformat() if row.client_time else None,
+            "saved": row.server_time.isoformat(),
+        }
+        for row in rows
+    ]
+
+
+def edits_of(session: Session, annotation: Annotation) -> list[Edit]:
+    """Return the edits of an annotation in their order."""
+    rows = session.execute(
+        select(Event.op, Event.data).where(Event.annotation_id == annotation.id).order_by(Event.seq)
+    )
+    return [Edit(row.op, row.data) for row in rows]
+
+
+def map_of(session: Session, annotation: Annotation) -> BoolArray:
+    """Return the map as its edits make it."""
+    image = session.get_one(Image, annotation.image_id)
+    return fold(projects.levels(session, image.id), image.level, edits_of(session, annotation))
+
+
+def submit(annotation: Annotation) -> None:
+    """Finish a map: it can be compared with others and is not changed any more."""
+    annotation.submitted = annotation.submitted or now()
+
+
+def reopen(annotation: Annotation) -> None:
+    """Let a person go on with a submitted map."""
+    annotation.submitted = None
+
+
+def submitted_maps(session: Session, image_id: int) -> dict[str, BoolArray]:
+    """Return the submitted maps of an image by annotator; equal names are numbered."""
+    rows = session.execute(
+        select(Annotation, Invitation.name)
+        .join(Invitation, Invitation.id == Annotation.invitation_id)
+        .where(Annotation.image_id == image_id, Annotation.submitted.is_not(None))
+        .order_by(Annotation.id)
+    ).all()
+    maps: dict[str, BoolArray] = {}
+    for annotation, name in rows:
+        shown, number = name, 2
+        while shown in maps:
+            shown, number = f"{name} ({number})", number + 1
+        maps[shown] = map_of(session, annotation)
+    return maps
+
+
+def scores_of(candidate: BoolArray, others: dict[str, BoolArray]) -> list[Score]:
+    """Match a map one to one with each of the others; the tolerance is 0.0075 of the diagonal."""
+    from edgecritic.matching import match
+
+    scores = []
+    for name, truth in others.items():
+        found = match(candidate, truth, relative_tolerance=0.0075)
+        scores.append(
+            Score(
+                name=name,
+                precision=found.precision,
+                recall=found.recall,
+                f=found.f(),
+                pixels=int(truth.sum()),
+            )
+        )
+    return scores
+
+
+def _annotation(session: Session, invitation: Invitation, image_id: int) -> Annotation | None:
+    return session.scalar(
+        select(Annotation).where(Annotation.image_id == image_id, Annotation.invitation_id == invitation.id)
+    )
+
+
+def _stored_keys(session: Session, annotation: Annotation, events: Sequence[NewEvent]) -> dict[int, str]:
+    rows = session.execute(
+        select(Event.seq, Event.key).where(
+            Event.annotation_id == annotation.id, Event.seq >= min(event.seq for event in events)
+        )
+    )
+    return {row.seq: row.key for row in rows}
+
+
+def _parse(row: Any, shape: tuple[int, int]) -> NewEvent:
+    if not isinstance(row, dict):
+        raise InputError("an event must be an object")
+    seq = row.get("seq")
+    if isinstance(seq, bool) or not isinstance(seq, int) or not 0 <= seq < MOST_EVENTS:
+        raise InputError(f"seq must be a whole number below {MOST_EVENTS}")
+    edit = check_edit(row.get("op"), row.get("data"), shape)
+    return NewEvent(seq, check_key(row.get("key")), edit, parse_time(row.get("at")))
+
+
+def parse_time(milliseconds: Any) -> datetime | None:
+    """Return the time of a browser's clock, given in milliseconds since 1970."""
+    if milliseconds is None:
+        return None
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int) or not 0 <= milliseconds < 10**14:
+        raise InputError("a time must be given in milliseconds")
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)

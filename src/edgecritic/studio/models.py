@@ -1,0 +1,244 @@
+"""The tables. Portable types only: the same on SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    MetaData,
+    String,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+__all__ = [
+    "Base",
+    "Answer",
+    "Annotation",
+    "Event",
+    "Experiment",
+    "Image",
+    "ImageFile",
+    "Invitation",
+    "LabelMap",
+    "LoginSession",
+    "Project",
+    "Secret",
+    "Slot",
+    "Trial",
+    "now",
+]
+
+NAME_LENGTH = 120
+
+
+def now() -> datetime:
+    """Return the time in UTC."""
+    return datetime.now(UTC)
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A time that is always UTC, also where the database forgets zones."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Store in UTC."""
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Give the zone back."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Base(DeclarativeBase):
+    """Root of the tables."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(column_0_label)s",
+            "uq": "uq_%(table_name)s_%(column_0_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {datetime: UtcTime, dict[str, Any]: JSON, list[Any]: JSON}  # noqa: RUF012
+
+
+def _reference(column: str, *, index: bool = True, cascade: bool = True) -> Any:
+    return mapped_column(ForeignKey(column, ondelete="CASCADE" if cascade else None), index=index)
+
+
+class Secret(Base):
+    """Small values of the server, such as the hash of the owner's password."""
+
+    __tablename__ = "secrets"
+    name: Mapped[str] = mapped_column(String(40), primary_key=True)
+    value: Mapped[str] = mapped_column(Text)
+
+
+class Project(Base):
+    """A set of images that people label."""
+
+    __tablename__ = "projects"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    created: Mapped[datetime] = mapped_column(default=now)
+
+
+class Image(Base):
+    """One picture of a project."""
+
+    __tablename__ = "images"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    project_id: Mapped[int] = _reference("projects.id")
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    width: Mapped[int]
+    height: Mapped[int]
+    level: Mapped[int]
+    created: Mapped[datetime] = mapped_column(default=now)
+
+
+class ImageFile(Base):
+    """The bytes of a picture: the photo, the proposal's levels, the gradient's levels."""
+
+    __tablename__ = "image_files"
+    image_id: Mapped[int] = mapped_column(ForeignKey("images.id", ondelete="CASCADE"), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(10), primary_key=True)
+    media_type: Mapped[str] = mapped_column(String(40))
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class LabelMap(Base):
+    """A map that was not drawn here: an imported label or the strength map of a detector."""
+
+    __tablename__ = "label_maps"
+    __table_args__ = (UniqueConstraint("image_id", "kind", "name"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    image_id: Mapped[int] = _reference("images.id")
+    kind: Mapped[str] = mapped_column(String(10))
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+    created: Mapped[datetime] = mapped_column(default=now)
+
+
+class Invitation(Base):
+    """A person's access to one project or one experiment."""
+
+    __tablename__ = "invitations"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    project_id: Mapped[int | None] = _reference("projects.id")
+    experiment_id: Mapped[int | None] = _reference("experiments.id")
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    is_owner: Mapped[bool] = mapped_column(default=False)
+    token_hash: Mapped[str | None] = mapped_column(String(64), unique=True)
+    created: Mapped[datetime] = mapped_column(default=now)
+    expires: Mapped[datetime | None]
+    revoked: Mapped[datetime | None]
+    opened: Mapped[datetime | None]
+
+
+class LoginSession(Base):
+    """A browser that has shown a password or an invitation."""
+
+    __tablename__ = "login_sessions"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    invitation_id: Mapped[int | None] = _reference("invitations.id")
+    created: Mapped[datetime] = mapped_column(default=now)
+    expires: Mapped[datetime]
+
+
+class Annotation(Base):
+    """The work of one person on one image."""
+
+    __tablename__ = "annotations"
+    __table_args__ = (UniqueConstraint("image_id", "invitation_id"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    image_id: Mapped[int] = _reference("images.id")
+    invitation_id: Mapped[int] = _reference("invitations.id")
+    created: Mapped[datetime] = mapped_column(default=now)
+    submitted: Mapped[datetime | None]
+
+
+class Event(Base):
+    """One edit. Rows are added, never changed."""
+
+    __tablename__ = "events"
+    __table_args__ = (UniqueConstraint("annotation_id", "seq"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    annotation_id: Mapped[int] = _reference("annotations.id", index=False)
+    seq: Mapped[int]
+    key: Mapped[str] = mapped_column(String(40))
+    op: Mapped[str] = mapped_column(String(12))
+    data: Mapped[dict[str, Any]]
+    version: Mapped[int] = mapped_column(default=1)
+    client_time: Mapped[datetime | None]
+    server_time: Mapped[datetime] = mapped_column(default=now)
+
+
+class Experiment(Base):
+    """A forced-choice experiment on a project's images."""
+
+    __tablename__ = "experiments"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    project_id: Mapped[int] = _reference("projects.id")
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    mode: Mapped[str] = mapped_column(String(10))
+    seed: Mapped[int]
+    settings: Mapped[dict[str, Any]]
+    created: Mapped[datetime] = mapped_column(default=now)
+    closed: Mapped[datetime | None]
+
+
+class Trial(Base):
+    """Two boundary segments of one image: a detector's false alarm and a label."""
+
+    __tablename__ = "trials"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    experiment_id: Mapped[int] = _reference("experiments.id")
+    image_id: Mapped[int] = _reference("images.id", index=False)
+    part: Mapped[str] = mapped_column(String(10))
+    mode: Mapped[str] = mapped_column(String(10))
+    detector: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    alarm: Mapped[list[Any]]
+    label: Mapped[list[Any]]
+
+
+class Slot(Base):
+    """One place in a subject's schedule, stored before the subject starts."""
+
+    __tablename__ = "slots"
+    __table_args__ = (UniqueConstraint("invitation_id", "position"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    invitation_id: Mapped[int] = _reference("invitations.id", index=False)
+    trial_id: Mapped[int] = _reference("trials.id")
+    position: Mapped[int]
+    alarm_side: Mapped[str] = mapped_column(String(5))
+
+
+class Answer(Base):
+    """One answer; a slot has at most one."""
+
+    __tablename__ = "answers"
+    slot_id: Mapped[int] = mapped_column(ForeignKey("slots.id", ondelete="CASCADE"), primary_key=True)
+    side: Mapped[str] = mapped_column(String(5))
+    reaction_ms: Mapped[int]
+    client_time: Mapped[datetime | None]
+    server_time: Mapped[datetime] = mapped_column(default=now)
+
+
+Index("ix_events_annotation_key", Event.annotation_id, Event.key, unique=True)

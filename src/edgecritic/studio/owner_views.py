@@ -1,0 +1,278 @@
+"""Pages and requests of the owner: log in, projects, images, people, review."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from edgecritic.errors import InputError
+from edgecritic.studio import auth, experiments, labelling, projects
+from edgecritic.studio.app import (
+    OWNER_COOKIE,
+    client,
+    page,
+    posted,
+    route,
+    set_cookie,
+    studio_of,
+    viewed,
+    whole,
+)
+from edgecritic.studio.exports import project_zip
+from edgecritic.studio.label_views import send_file
+from edgecritic.studio.models import Annotation, Image, Invitation, Project
+from edgecritic.studio.pictures import decode_png, encode_png, levels_of, read_map_file, read_photo
+from edgecritic.studio.problems import NotFound
+
+__all__ = ["routes"]
+
+
+def routes() -> list[Route]:
+    """Return the routes."""
+    project = "/projects/{project:id}"
+    return [
+        route("/", viewed(home, owner=True)),
+        route("/healthz", healthz),
+        route("/login", viewed(login_page)),
+        route("/login", posted(login, kind="form"), "POST"),
+        route("/logout", posted(logout, kind="form"), "POST"),
+        route("/projects", posted(create_project, kind="form", owner=True), "POST"),
+        route(project, viewed(project_page, owner=True)),
+        route(f"{project}/images", posted(add_image, kind="file", owner=True), "POST"),
+        route(f"{project}/maps", posted(add_map, kind="file", owner=True), "POST"),
+        route(f"{project}/detect", posted(detect, kind="form", owner=True), "POST"),
+        route(f"{project}/people", posted(invite, kind="json", owner=True), "POST"),
+        route(f"{project}/label", posted(label, kind="form", owner=True), "POST"),
+        route(f"{project}/export.zip", viewed(export, owner=True)),
+        route(f"{project}/images/{{image:id}}", viewed(image_page, owner=True)),
+        route(f"{project}/images/{{image:id}}/strength.png", viewed(strength_picture, owner=True)),
+        route(f"{project}/images/{{image:id}}/{{kind}}", viewed(image_file, owner=True)),
+        route("/annotations/{annotation:id}/reopen", posted(reopen, kind="form", owner=True), "POST"),
+        route("/invitations/{invitation:id}/revoke", posted(revoke, kind="form", owner=True), "POST"),
+    ]
+
+
+async def healthz(_request: Request) -> Response:
+    """Say that the server is up."""
+    return PlainTextResponse("ok")
+
+
+def home(request: Request, session: Session) -> Response:
+    """Show the projects."""
+    rows = session.execute(select(Image.project_id, func.count()).group_by(Image.project_id))
+    counts = {project: count for project, count in rows}  # noqa: C416 - rows are no pairs for the type checker
+    listed = session.scalars(select(Project).order_by(Project.id)).all()
+    return page(request, "home.html", projects=listed, counts=counts, has_password=auth.has_password(session))
+
+
+def login_page(request: Request, session: Session) -> Response:
+    """Ask for the password."""
+    if studio_of(request).is_owner(request, session):
+        return RedirectResponse("/", 303)
+    return page(request, "login.html", message="")
+
+
+def login(request: Request, session: Session, form: dict[str, str]) -> Response:
+    """Check the password."""
+    studio = studio_of(request)
+    studio.login_limit.check(client(request))
+    if not auth.check_password(session, form.get("password", "")):
+        return page(request, "login.html", 403, message="That is not the password.")
+    studio.login_limit.take_back(client(request))
+    secret = auth.start_session(session, None, studio.settings.session_hours)
+    response = RedirectResponse("/", 303)
+    set_cookie(response, studio.settings, OWNER_COOKIE, secret, "/")
+    return response
+
+
+def logout(request: Request, session: Session, _form: dict[str, str]) -> Response:
+    """Forget this browser."""
+    auth.end_session(session, request.cookies.get(OWNER_COOKIE))
+    response = RedirectResponse("/login", 303)
+    response.delete_cookie(OWNER_COOKIE)
+    return response
+
+
+def create_project(_request: Request, session: Session, form: dict[str, str]) -> Response:
+    """Make a project."""
+    made = projects.create_project(session, form.get("name", ""))
+    return RedirectResponse(f"/projects/{made.id}", 303)
+
+
+def project_page(request: Request, session: Session) -> Response:
+    """Show a project."""
+    from edgecritic.detectors import detectors
+
+    project = projects.get_project(session, whole(request, "project"))
+    rows = projects.image_rows(session, project.id)
+    return page(
+        request,
+        "project.html",
+        project=project,
+        rows=rows,
+        people=projects.people_of(session, project_id=project.id),
+        experiments=experiments.experiments_of(session, project.id),
+        detectors=sorted(detectors.names()),
+        ready=sum(row.detectors > 0 and row.labels + row.submitted >= 2 for row in rows),
+    )
+
+
+def add_image(request: Request, session: Session, content: bytes) -> Response:
+    """Take a photo; its content decides what it is."""
+    upload = read_photo(content, studio_of(request).settings.upload_pixels)
+    name = request.query_params.get("name", "")
+    made = projects.add_image(session, whole(request, "project"), name, upload)
+    return JSONResponse({"id": made.id, "name": made.name}, 201)
+
+
+def add_map(request: Request, session: Session, content: bytes) -> Response:
+    """Take a label or a detector's map for the image of the same name."""
+    kind, query = request.query_params.get("kind", ""), request.query_params
+    if kind not in ("label", "detector"):
+        raise InputError("kind must be label or detector")
+    stem = projects.stem_of(query.get("file", ""))
+    with studio_of(request).database.reading() as reading:
+        image = reading.scalar(
+            select(Image).where(Image.project_id == whole(request, "project"), Image.name == stem)
+        )
+    if image is None:
+        raise NotFound(f"the project has no image {stem!r}; the map must have the photo's name")
+    most = studio_of(request).settings.upload_pixels
+    maps = read_map_file(content, kind, (image.height, image.width), most)
+    stored = projects.add_maps(session, image, kind, query.get("name", "") or "imported", maps)
+    return JSONResponse({"image": image.name, "maps": stored}, 201)
+
+
+def detect(request: Request, session: Session, form: dict[str, str]) -> Response:
+    """Run a detector of the toolkit on every image."""
+    from edgecritic.detectors import detect as find
+
+    number = whole(request, "project")
+    name = projects.clean_name(form.get("detector", ""), "detector")
+    found = []
+    with studio_of(request).database.reading() as reading:
+        projects.get_project(reading, number)
+        for image in projects.images_of(reading, number):
+            photo = decode_png(projects.file_of(reading, image.id, "photo").content)
+            found.append((image.id, levels_of(np.square(find(name, photo).thin))))
+    for image_id, levels in found:
+        projects.add_maps(
+            session, projects.get_image(session, image_id, number), "detector", name, [levels / 255]
+        )
+    return RedirectResponse(f"/projects/{number}", 303)
+
+
+def invite(request: Request, session: Session, document: Any) -> Response:
+    """Invite people to label; their links are shown once."""
+    names = document.get("names") if isinstance(document, dict) else None
+    if not isinstance(names, list) or not 1 <= len(names) <= 100:
+        raise InputError("names must be a list of 1 to 100 names")
+    project = projects.get_project(session, whole(request, "project"))
+    invited = [projects.invite(session, name, project_id=project.id) for name in names]
+    return JSONResponse({"invited": [{"name": one.name, "path": f"/i/{token}"} for one, token in invited]})
+
+
+def revoke(request: Request, session: Session, _form: dict[str, str]) -> Response:
+    """Take an invitation back."""
+    found = projects.revoke(session, whole(request, "invitation"))
+    target = f"/projects/{found.project_id}" if found.project_id else f"/experiments/{found.experiment_id}"
+    return RedirectResponse(target, 303)
+
+
+def label(request: Request, session: Session, form: dict[str, str]) -> Response:
+    """Let the owner label."""
+    mine = projects.owner_invitation(session, whole(request, "project"))
+    image = form.get("image", "")
+    target = f"label/{int(image)}" if image.isdecimal() and len(image) < 10 else ""
+    return RedirectResponse(f"/g/{mine.id}/{target}", 303)
+
+
+def export(request: Request, session: Session) -> Response:
+    """Send the whole project as one file."""
+    project = projects.get_project(session, whole(request, "project"))
+    with tempfile.NamedTemporaryFile(prefix="edgecritic-", suffix=".zip", delete=False) as file:
+        path = Path(file.name)
+    try:
+        project_zip(session, project.id, path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    name = projects.file_name(project.name).encode("ascii", "replace").decode().replace("?", "_")
+    return FileResponse(
+        path,
+        media_type="application/zip",
+        filename=f"{name}.zip",
+        background=BackgroundTask(path.unlink, missing_ok=True),
+    )
+
+
+def image_page(request: Request, session: Session) -> Response:
+    """Show the labels of an image: who agrees with whom, and how strong they are."""
+    from edgecritic.annotators import strength
+
+    image = projects.get_image(session, whole(request, "image"), whole(request, "project"))
+    maps = _labels(session, image)
+    found = strength(list(maps.values())) if len(maps) >= 2 else None
+    work = session.execute(
+        select(Annotation, Invitation.name)
+        .join(Invitation, Invitation.id == Annotation.invitation_id)
+        .where(Annotation.image_id == image.id)
+        .order_by(Annotation.id)
+    ).all()
+    return page(
+        request,
+        "image.html",
+        project=projects.get_project(session, image.project_id),
+        image=image,
+        work=work,
+        names=list(maps),
+        agreement=None if found is None else found.agreement.tolist(),
+        pixels=[int(one.sum()) for one in maps.values()],
+        orphans=None if found is None else [int(one.sum()) for one in found.orphans()],
+        consensus=None if found is None else [int(one.sum()) for one in found.consensus()],
+    )
+
+
+def strength_picture(request: Request, session: Session) -> Response:
+    """Draw all labels, the more annotators agree the darker."""
+    from edgecritic.annotators import strength
+
+    image = projects.get_image(session, whole(request, "image"), whole(request, "project"))
+    maps = list(_labels(session, image).values())
+    if not maps:
+        raise NotFound("nobody has labelled this image yet")
+    values = strength(maps).strengths if len(maps) >= 2 else [maps[0].astype(float)]
+    return Response(encode_png(255 - np.rint(255 * np.max(values, axis=0))), media_type="image/png")
+
+
+def image_file(request: Request, session: Session) -> Response:
+    """Send a file of an image."""
+    image = projects.get_image(session, whole(request, "image"), whole(request, "project"))
+    return send_file(session, image.id, request.path_params["kind"])
+
+
+def reopen(request: Request, session: Session, _form: dict[str, str]) -> Response:
+    """Let a person go on with a submitted map."""
+    annotation = session.get(Annotation, whole(request, "annotation"))
+    if annotation is None:
+        raise NotFound("there is no such annotation")
+    labelling.reopen(annotation)
+    image = session.get_one(Image, annotation.image_id)
+    return RedirectResponse(f"/projects/{image.project_id}/images/{image.id}", 303)
+
+
+def _labels(session: Session, image: Image) -> dict[str, Any]:
+    imported = projects.label_maps(session, image.id)
+    return {
+        **labelling.submitted_maps(session, image.id),
+        **{f"{name} (imported)": one for name, one in imported.items()},
+    }

@@ -1,0 +1,236 @@
+"""Pictures that come from outside: checked by content, bounded, and stored in a known form."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.inputs import BoolArray, FloatArray
+
+__all__ = [
+    "Upload",
+    "as_map",
+    "decode_png",
+    "encode_png",
+    "first_level",
+    "kind_of",
+    "levels_of",
+    "read_map_file",
+    "read_photo",
+]
+
+_SIGNATURES = {
+    b"\x89PNG\r\n\x1a\n": ".png",
+    b"\xff\xd8\xff": ".jpg",
+    b"BM": ".bmp",
+    b"II*\x00": ".tif",
+    b"MM\x00*": ".tif",
+    b"P4": ".pbm",
+    b"P5": ".pgm",
+    b"P6": ".ppm",
+    b"\x93NUMPY": ".npy",
+    b"MATLAB 5.0 MAT-file": ".mat",
+    b"\x89HDF\r\n\x1a\n": ".mat",
+}
+_PHOTOS = (".png", ".jpg", ".bmp", ".tif", ".pgm", ".ppm", ".pbm")
+_LARGEST_SIDE = 16384
+_SMALLEST_SIDE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A photo ready to be stored: what the browser shows, and the two maps the tools need."""
+
+    width: int
+    height: int
+    level: int
+    photo: bytes
+    media_type: str
+    proposal: bytes
+    gradient: bytes
+
+
+def kind_of(content: bytes) -> str:
+    """Return the ending that belongs to the content, whatever the file was called.
+
+    Examples
+    --------
+    >>> kind_of(b"P5 1 1 255 x")
+    '.pgm'
+    """
+    for start, suffix in _SIGNATURES.items():
+        if content.startswith(start):
+            return suffix
+    if b"MATLAB" in content[:128] and content[512:520] == b"\x89HDF\r\n\x1a\n":
+        return ".mat"
+    raise InputError("is no picture or map of a known kind: PNG, JPEG, BMP, TIFF, PGM, .npy or .mat")
+
+
+def read_photo(content: bytes, most_pixels: int) -> Upload:
+    """Check a photo and make its proposal and its gradient.
+
+    The proposal is 0 where central differences have no crest, else round(255·√strength), at least 1; the
+    gradient is round(255·√strength) everywhere. Photos are stored anew as PNG, without what cameras add.
+    """
+    from edgecritic.detectors import detect
+
+    suffix = kind_of(content)
+    if suffix not in _PHOTOS:
+        raise InputError("is no photo: PNG, JPEG, BMP, TIFF or PGM was expected")
+    _check_header(content, most_pixels)
+    values = _read(content, suffix, _photo_values)
+    values = _upright(content, values)
+    height, width = values.shape[:2]
+    if min(height, width) < _SMALLEST_SIDE:
+        raise InputError(
+            f"has {width}×{height} pixels; at least {_SMALLEST_SIDE}×{_SMALLEST_SIDE} are needed"
+        )
+    found = detect("central", values)
+    proposal = np.where(found.thin > 0, np.maximum(levels_of(found.thin), 1), 0)
+    return Upload(
+        width=width,
+        height=height,
+        level=first_level(proposal),
+        photo=encode_png(values),
+        media_type="image/png",
+        proposal=encode_png(proposal),
+        gradient=encode_png(levels_of(found.strength)),
+    )
+
+
+def read_map_file(content: bytes, kind: str, shape: tuple[int, int], most_pixels: int) -> list[NDArray[Any]]:
+    """Return the maps of a file: label maps (one per annotator) or one strength map.
+
+    Parameters
+    ----------
+    content : bytes
+    kind : {"label", "detector"}
+    shape : (rows, columns)
+        What every map must have.
+    most_pixels : int
+    """
+    from edgecritic.datasets.files import read_strength, read_truths
+
+    suffix = kind_of(content)
+    if suffix in _PHOTOS:
+        _check_header(content, most_pixels)
+    found: list[Any]
+    if kind == "label":
+        found = _read(content, suffix, lambda path: read_truths(path))
+    else:
+        found = [_read(content, suffix, lambda path: read_strength(path))]
+    for one in found:
+        if one.shape != shape:
+            raise InputError(
+                f"has {'×'.join(map(str, one.shape[::-1]))} pixels, the photo has {shape[1]}×{shape[0]}"
+            )
+    return found
+
+
+def first_level(levels: NDArray[np.integer[Any]]) -> int:
+    """Return a threshold to begin with: the lowest from 40 on that marks at most 5 % of the pixels.
+
+    Examples
+    --------
+    >>> first_level(np.array([[0] * 95 + [50, 60, 70, 80, 90, 100]]))
+    51
+    """
+    above = np.cumsum(np.bincount(levels.ravel().astype(np.int64), minlength=256)[::-1])[::-1]
+    few = np.flatnonzero(above[40:] <= 0.05 * levels.size)
+    return 40 + int(few[0]) if few.size else 256
+
+
+def levels_of(strength: FloatArray) -> NDArray[np.uint8]:
+    """Return round(255·√strength): weak edges get more of the scale."""
+    levels: NDArray[np.uint8] = np.rint(255 * np.sqrt(strength)).astype(np.uint8)
+    return levels
+
+
+def encode_png(values: NDArray[Any]) -> bytes:
+    """Return a picture or a binary map (0/255) as PNG."""
+    from PIL import Image
+
+    array = values.astype(np.uint8) * 255 if values.dtype == np.bool_ else values.astype(np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(array).save(file, "PNG", compress_level=3)
+    return file.getvalue()
+
+
+def decode_png(content: bytes) -> NDArray[np.uint8]:
+    """Return the values of a PNG that was stored here."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(content), formats=("PNG",)) as picture:
+        values: NDArray[np.uint8] = np.array(picture, dtype=np.uint8)
+    return values
+
+
+def as_map(content: bytes) -> BoolArray:
+    """Return a stored binary map."""
+    result: BoolArray = decode_png(content) > 127
+    return result
+
+
+def _check_header(content: bytes, most_pixels: int) -> None:
+    """Refuse a picture that would grow too large before anything of it is unpacked."""
+    import warnings
+
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(content), formats=("PNG", "JPEG", "BMP", "TIFF", "PPM")) as picture:
+                width, height = picture.size
+    except Image.DecompressionBombError as error:
+        raise InputError("declares far too many pixels") from error
+    except Exception as error:
+        raise InputError("cannot be read as a picture; it may be damaged") from error
+    if width * height > most_pixels or max(width, height) > _LARGEST_SIDE:
+        raise InputError(
+            f"has {width}×{height} pixels; at most {most_pixels:,} in all and "
+            f"{_LARGEST_SIDE:,} per side are taken"
+        )
+
+
+def _read(content: bytes, suffix: str, reader: Any) -> Any:
+    with tempfile.TemporaryDirectory(prefix="edgecritic-") as folder:
+        path = Path(folder) / f"upload{suffix}"
+        path.write_bytes(content)
+        try:
+            return reader(path)
+        except EdgeCriticError as error:
+            told = str(error).replace(f"{path}: ", "").replace(str(path), "the file")
+            raise (DataError if isinstance(error, DataError) else InputError)(told) from error
+
+
+def _photo_values(path: Path) -> NDArray[np.uint8]:
+    from edgecritic.datasets.files import read_array
+
+    values = read_array(path)
+    if values.dtype == np.bool_:
+        return values.astype(np.uint8) * 255
+    if values.dtype == np.uint16:
+        return (values >> 8).astype(np.uint8)
+    if values.dtype != np.uint8:
+        raise InputError("must have 8 or 16 bits per channel")
+    return values
+
+
+def _upright(content: bytes, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Turn a photo as its camera says it was held, as browsers do."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(content)) as picture:
+        held = picture.getexif().get(0x0112, 1)
+    if held in (2, 4, 5, 7):
+        values = values[:, ::-1]
+    turns = {3: 2, 4: 2, 5: 1, 6: 3, 7: 3, 8: 1}.get(held, 0)
+    return np.ascontiguousarray(np.rot90(values, turns))

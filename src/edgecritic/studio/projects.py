@@ -1,0 +1,302 @@
+"""Projects: images, imported maps, and who is invited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from edgecritic.errors import InputError
+from edgecritic.inputs import BoolArray
+from edgecritic.studio.auth import hash_token, new_token
+from edgecritic.studio.models import (
+    NAME_LENGTH,
+    Annotation,
+    Image,
+    ImageFile,
+    Invitation,
+    LabelMap,
+    Project,
+    now,
+)
+from edgecritic.studio.pictures import Upload, as_map, decode_png, encode_png, levels_of
+from edgecritic.studio.problems import Conflict, NotFound
+
+__all__ = [
+    "ImageRow",
+    "add_image",
+    "add_maps",
+    "clean_name",
+    "create_project",
+    "detector_maps",
+    "file_name",
+    "file_of",
+    "get_image",
+    "get_project",
+    "image_rows",
+    "images_of",
+    "invite",
+    "label_maps",
+    "levels",
+    "owner_invitation",
+    "people_of",
+    "revoke",
+]
+
+_MOST_IMAGES = 5000
+_MOST_MAPS = 200
+_ENDING = re.compile(r"\.(png|jpe?g|bmp|tiff?|p[bgp]m|npy|mat)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRow:
+    """An image as the project's page shows it."""
+
+    image: Image
+    started: int
+    submitted: int
+    labels: int
+    detectors: int
+
+
+def clean_name(text: object, what: str = "name") -> str:
+    r"""Return a name on one line that every database and file system can take.
+
+    Examples
+    --------
+    >>> clean_name("  a\x00\tb ")
+    'a b'
+    """
+    if not isinstance(text, str):
+        raise InputError(f"the {what} must be text")
+    shown = "".join(sign if sign.isprintable() else " " for sign in text)
+    name = " ".join(shown.split())[:NAME_LENGTH].strip()
+    if not name:
+        raise InputError(f"the {what} must not be empty")
+    return name
+
+
+def file_name(name: str) -> str:
+    """Return a name that is safe as a file name everywhere.
+
+    Examples
+    --------
+    >>> file_name("../a b"), file_name("con:é")
+    ('_a b', 'con_é')
+    """
+    plain = re.sub(r'[\\/:*?"<>|]+', "_", name).lstrip(". ").rstrip(". ")
+    return plain or "unnamed"
+
+
+def stem_of(name: str) -> str:
+    """Return the name of an uploaded file without its folder and ending."""
+    return clean_name(_ENDING.sub("", re.split(r"[\\/]", name)[-1]), "file name")
+
+
+def create_project(session: Session, name: str) -> Project:
+    """Make an empty project."""
+    project = Project(name=clean_name(name))
+    session.add(project)
+    session.flush()
+    return project
+
+
+def get_project(session: Session, project_id: int) -> Project:
+    """Return a project."""
+    found = session.get(Project, project_id)
+    if found is None:
+        raise NotFound("there is no such project")
+    return found
+
+
+def get_image(session: Session, image_id: int, project_id: int) -> Image:
+    """Return an image of a project."""
+    found = session.get(Image, image_id)
+    if found is None or found.project_id != project_id:
+        raise NotFound("there is no such image")
+    return found
+
+
+def images_of(session: Session, project_id: int) -> Sequence[Image]:
+    """Return the images of a project by name."""
+    return session.scalars(select(Image).where(Image.project_id == project_id).order_by(Image.name)).all()
+
+
+def image_rows(session: Session, project_id: int) -> list[ImageRow]:
+    """Return the images of a project with what was done on them."""
+    work = {
+        image: (started, submitted)
+        for image, started, submitted in session.execute(
+            select(Annotation.image_id, func.count(), func.count(Annotation.submitted)).group_by(
+                Annotation.image_id
+            )
+        )
+    }
+    maps = {
+        (image, kind): count
+        for image, kind, count in session.execute(
+            select(LabelMap.image_id, LabelMap.kind, func.count()).group_by(LabelMap.image_id, LabelMap.kind)
+        )
+    }
+    return [
+        ImageRow(
+            image,
+            *work.get(image.id, (0, 0)),
+            maps.get((image.id, "label"), 0),
+            maps.get((image.id, "detector"), 0),
+        )
+        for image in images_of(session, project_id)
+    ]
+
+
+def add_image(session: Session, project_id: int, name: str, upload: Upload) -> Image:
+    """Store a checked photo under the stem of its file name."""
+    get_project(session, project_id)
+    count = session.scalar(select(func.count()).select_from(Image).where(Image.project_id == project_id))
+    if (count or 0) >= _MOST_IMAGES:
+        raise Conflict(f"a project holds at most {_MOST_IMAGES} images")
+    image = Image(
+        project_id=project_id,
+        name=stem_of(name),
+        width=upload.width,
+        height=upload.height,
+        level=upload.level,
+    )
+    try:
+        with session.begin_nested():
+            session.add(image)
+    except IntegrityError as error:
+        raise Conflict(f"the project has an image {image.name!r} already; rename the file") from error
+    files = {
+        "photo": (upload.media_type, upload.photo),
+        "proposal": ("image/png", upload.proposal),
+        "gradient": ("image/png", upload.gradient),
+    }
+    for kind, (media_type, content) in files.items():
+        session.add(ImageFile(image_id=image.id, kind=kind, media_type=media_type, content=content))
+    session.flush()
+    return image
+
+
+def add_maps(
+    session: Session, image: Image, kind: str, name: str, maps: Sequence[NDArray[np.generic]]
+) -> int:
+    """Store imported maps of an image; an older one of the same name is replaced. Return their number."""
+    if kind not in ("label", "detector"):
+        raise InputError("a map must be a label or a detector's")
+    base = clean_name(name)
+    for number, one in enumerate(maps, start=1):
+        shown = base if len(maps) == 1 else clean_name(f"{base[: NAME_LENGTH - 8]} {number}")
+        values = one if kind == "label" else levels_of(np.square(one.astype(np.float64)))
+        same = (LabelMap.image_id == image.id) & (LabelMap.kind == kind)
+        found = session.scalar(select(LabelMap).where(same, LabelMap.name == shown))
+        if found is None:
+            count = session.scalar(select(func.count()).select_from(LabelMap).where(same)) or 0
+            if count >= _MOST_MAPS:
+                raise Conflict(f"an image holds at most {_MOST_MAPS} maps of a kind")
+            found = LabelMap(image_id=image.id, kind=kind, name=shown)
+            session.add(found)
+        found.content = encode_png(values)
+        session.flush()
+    return len(maps)
+
+
+def file_of(session: Session, image_id: int, kind: str) -> ImageFile:
+    """Return a stored file of an image."""
+    found = session.get(ImageFile, (image_id, kind))
+    if found is None:
+        raise NotFound("there is no such file")
+    return found
+
+
+def levels(session: Session, image_id: int) -> NDArray[np.uint8]:
+    """Return the proposal of an image."""
+    return decode_png(file_of(session, image_id, "proposal").content)
+
+
+def label_maps(session: Session, image_id: int) -> dict[str, BoolArray]:
+    """Return the imported label maps of an image by name."""
+    rows = session.scalars(
+        select(LabelMap)
+        .where(LabelMap.image_id == image_id, LabelMap.kind == "label")
+        .order_by(LabelMap.name)
+    )
+    return {row.name: as_map(row.content) for row in rows}
+
+
+def detector_maps(session: Session, image_id: int) -> dict[str, NDArray[np.float64]]:
+    """Return the strength maps of an image by the detector's name."""
+    rows = session.scalars(
+        select(LabelMap)
+        .where(LabelMap.image_id == image_id, LabelMap.kind == "detector")
+        .order_by(LabelMap.name)
+    )
+    return {row.name: decode_png(row.content) / 255.0 for row in rows}
+
+
+def invite(
+    session: Session,
+    name: str,
+    *,
+    project_id: int | None = None,
+    experiment_id: int | None = None,
+    days: int | None = 90,
+) -> tuple[Invitation, str]:
+    """Invite a person to one project or one experiment; return the invitation and its token.
+
+    The token is shown once: only its hash is stored.
+    """
+    if (project_id is None) == (experiment_id is None):
+        raise InputError("an invitation is for one project or one experiment")
+    token = new_token()
+    invitation = Invitation(
+        name=clean_name(name),
+        project_id=project_id,
+        experiment_id=experiment_id,
+        token_hash=hash_token(token),
+        expires=None if days is None else now() + timedelta(days=days),
+    )
+    session.add(invitation)
+    session.flush()
+    return invitation, token
+
+
+def owner_invitation(session: Session, project_id: int) -> Invitation:
+    """Return the owner's own place among the annotators of a project."""
+    get_project(session, project_id)
+    found = session.scalar(
+        select(Invitation).where(Invitation.project_id == project_id, Invitation.is_owner.is_(True))
+    )
+    if found is None:
+        found = Invitation(name="owner", project_id=project_id, is_owner=True)
+        session.add(found)
+        session.flush()
+    return found
+
+
+def people_of(
+    session: Session, *, project_id: int | None = None, experiment_id: int | None = None
+) -> Sequence[Invitation]:
+    """Return the invitations of a project or an experiment, oldest first."""
+    chosen = (
+        Invitation.project_id == project_id
+        if experiment_id is None
+        else Invitation.experiment_id == experiment_id
+    )
+    return session.scalars(select(Invitation).where(chosen).order_by(Invitation.id)).all()
+
+
+def revoke(session: Session, invitation_id: int) -> Invitation:
+    """Take an invitation back; open browsers lose access at once, the work stays."""
+    found = session.get(Invitation, invitation_id)
+    if found is None or found.is_owner:
+        raise NotFound("there is no such invitation")
+    found.revoked = found.revoked or now()
+    return found

@@ -1,0 +1,219 @@
+// The label map as a fold over edits: the same rules as fold.py, integers only, the same pixels.
+
+export const FREE = 0, ADDED = 1, REMOVED = 2;
+const AROUND = [[-1, 0], [-1, 1], [0, 1], [1, 1], [1, 0], [1, -1], [0, -1], [-1, -1]];
+
+/** Call visit(x, y) for the pixels of a straight line by Bresenham's rule, both ends included. */
+export function line(x0, y0, x1, y1, visit) {
+  const stepX = x0 < x1 ? 1 : -1, stepY = y0 < y1 ? 1 : -1;
+  const across = Math.abs(x1 - x0), down = -Math.abs(y1 - y0);
+  let error = across + down;
+  visit(x0, y0);
+  while (x0 !== x1 || y0 !== y1) {
+    const twice = 2 * error;
+    if (twice >= down) { error += down; x0 += stepX; }
+    if (twice <= across) { error += across; y0 += stepY; }
+    visit(x0, y0);
+  }
+}
+
+/** What an edit has changed, so that it can be taken back. */
+class Patch {
+  constructor() { this.at = []; this.was = []; this.all = null; this.threshold = null; this.box = null; }
+  note(x, y) {
+    const box = this.box;
+    if (!box) { this.box = [x, y, x, y]; return; }
+    if (x < box[0]) box[0] = x;
+    if (y < box[1]) box[1] = y;
+    if (x > box[2]) box[2] = x;
+    if (y > box[3]) box[3] = y;
+  }
+}
+
+export class LabelState {
+  constructor(levels, width, height, level) {
+    this.levels = levels;
+    this.width = width;
+    this.height = height;
+    this.threshold = level;
+    this.marks = new Uint8Array(width * height);
+  }
+
+  isOn(at) {
+    const mark = this.marks[at];
+    if (mark !== FREE) return mark === ADDED;
+    const level = this.levels[at];
+    return level > 0 && level >= this.threshold;
+  }
+
+  on(x, y) {
+    return x >= 0 && y >= 0 && x < this.width && y < this.height && this.isOn(y * this.width + x);
+  }
+
+  /** Return the map as bytes 0 and 1. */
+  map() {
+    const result = new Uint8Array(this.marks.length);
+    for (let at = 0; at < result.length; at++) result[at] = this.isOn(at) ? 1 : 0;
+    return result;
+  }
+
+  count() {
+    let count = 0;
+    for (let at = 0; at < this.marks.length; at++) if (this.isOn(at)) count++;
+    return count;
+  }
+
+  apply(edit) {
+    const patch = new Patch(), { op, data } = edit;
+    if (op === "threshold") {
+      patch.threshold = this.threshold;
+      patch.box = [0, 0, this.width - 1, this.height - 1];
+      this.threshold = data.level;
+    } else if (op === "draw") {
+      this.trace(data.points, (x, y) => this.set(patch, x, y, ADDED));
+    } else if (op === "erase") {
+      const spans = discSpans(data.radius);
+      this.trace(data.points, (x, y) => this.dab(patch, x, y, spans));
+    } else if (op === "delete") {
+      for (const at of this.connected(data.at[0], data.at[1], data.scope)) {
+        this.set(patch, at % this.width, Math.floor(at / this.width), REMOVED);
+      }
+    } else if (op === "despeckle") {
+      for (const at of this.specks(data.size)) this.set(patch, at % this.width, Math.floor(at / this.width), REMOVED);
+    } else if (op === "clear" || op === "replace") {
+      patch.all = this.marks;
+      patch.box = [0, 0, this.width - 1, this.height - 1];
+      this.marks = new Uint8Array(this.marks.length).fill(REMOVED);
+      const runs = op === "replace" ? data.runs : [];
+      for (let i = 0; i < runs.length; i += 2) this.marks.fill(ADDED, runs[i], runs[i] + runs[i + 1]);
+    }
+    return patch;
+  }
+
+  revert(patch) {
+    if (patch.threshold !== null) this.threshold = patch.threshold;
+    if (patch.all) this.marks = patch.all;
+    for (let i = patch.at.length - 1; i >= 0; i--) this.marks[patch.at[i]] = patch.was[i];
+  }
+
+  set(patch, x, y, mark) {
+    const at = y * this.width + x;
+    if (this.marks[at] === mark) return;
+    patch.at.push(at);
+    patch.was.push(this.marks[at]);
+    patch.note(x, y);
+    this.marks[at] = mark;
+  }
+
+  /** Remove a disk: every pixel with dx² + dy² ≤ radius². */
+  dab(patch, x, y, spans) {
+    const radius = (spans.length - 1) / 2;
+    for (let dy = -radius; dy <= radius; dy++) {
+      const row = y + dy;
+      if (row < 0 || row >= this.height) continue;
+      const reach = spans[dy + radius];
+      const end = Math.min(this.width - 1, x + reach);
+      for (let column = Math.max(0, x - reach); column <= end; column++) this.set(patch, column, row, REMOVED);
+    }
+  }
+
+  trace(points, visit) {
+    if (points.length === 2) visit(points[0], points[1]);
+    for (let i = 2; i < points.length; i += 2) {
+      line(points[i - 2], points[i - 1], points[i], points[i + 1], visit);
+    }
+  }
+
+  isJunction(x, y) {
+    if (!this.on(x, y)) return false;
+    let changes = 0;
+    let before = this.on(x + AROUND[7][1], y + AROUND[7][0]);
+    for (const [down, right] of AROUND) {
+      const here = this.on(x + right, y + down);
+      if (here && !before) changes++;
+      before = here;
+    }
+    return changes >= 3;
+  }
+
+  besideJunction(x, y) { return AROUND.some(([down, right]) => this.isJunction(x + right, y + down)); }
+
+  /** Return the pixels of all 8-connected pieces of fewer than `size` pixels. */
+  specks(size) {
+    const seen = new Uint8Array(this.marks.length), result = [], { width, height } = this;
+    for (let start = 0; start < seen.length; start++) {
+      if (seen[start] || !this.isOn(start)) continue;
+      const piece = [start];
+      seen[start] = 1;
+      for (let i = 0; i < piece.length; i++) {
+        const x = piece[i] % width, y = Math.floor(piece[i] / width);
+        for (const [down, right] of AROUND) {
+          const nx = x + right, ny = y + down;
+          if (nx < 0 || ny < 0 || nx >= width || ny >= height) continue;
+          const next = ny * width + nx;
+          if (!seen[next] && this.isOn(next)) { seen[next] = 1; piece.push(next); }
+        }
+      }
+      if (piece.length < size) for (const at of piece) result.push(at);
+    }
+    return result;
+  }
+
+  /** Return the 8-connected pixels around (x, y); a segment ends at the junctions. */
+  connected(x, y, scope) {
+    if (!this.on(x, y)) return [];
+    const cut = scope === "segment", start = y * this.width + x;
+    const found = new Set([start]), waiting = [start];
+    while (waiting.length) {
+      const at = waiting.pop();
+      const column = at % this.width, row = Math.floor(at / this.width);
+      if (cut && this.isJunction(column, row)) continue;
+      const beside = cut && this.besideJunction(column, row);
+      for (const [down, right] of AROUND) {
+        const nx = column + right, ny = row + down, next = ny * this.width + nx;
+        if (!this.on(nx, ny) || found.has(next)) continue;
+        if (cut && (this.isJunction(nx, ny) || (beside && this.besideJunction(nx, ny)))) continue;
+        found.add(next);
+        waiting.push(next);
+      }
+    }
+    return [...found];
+  }
+}
+
+export function discSpans(radius) {
+  const spans = [];
+  for (let dy = -radius; dy <= radius; dy++) {
+    let reach = 0;
+    while ((reach + 1) * (reach + 1) + dy * dy <= radius * radius) reach++;
+    spans.push(reach);
+  }
+  return spans;
+}
+
+/** A state with undo and redo without limit. */
+export class History {
+  constructor(state) { this.state = state; this.done = []; this.undone = []; }
+
+  /** Apply one event and return the box that has changed, or null. */
+  push(edit, patch = null) {
+    if (edit.op === "undo") {
+      const last = this.done.pop();
+      if (!last) return null;
+      this.state.revert(last.patch);
+      this.undone.push(last.edit);
+      return last.patch.box;
+    }
+    if (edit.op === "redo") {
+      const next = this.undone.pop();
+      if (!next) return null;
+      const redone = this.state.apply(next);
+      this.done.push({ edit: next, patch: redone });
+      return redone.box;
+    }
+    const made = patch ?? this.state.apply(edit);
+    this.done.push({ edit, patch: made });
+    this.undone = [];
+    return made.box;
+  }
+}

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.ndimage import label
+
+from edgecritic.errors import InputError
+from edgecritic.studio.fold import Edit, check_edit, effective, fold, line, runs_of
+
+HEIGHT, WIDTH = 14, 18
+xs, ys = st.integers(0, WIDTH - 1), st.integers(0, HEIGHT - 1)
+
+
+@st.composite
+def paths(draw):
+    count = draw(st.integers(1, 5))
+    return [value for _ in range(count) for value in (draw(xs), draw(ys))]
+
+
+edits = st.one_of(
+    st.builds(lambda level: Edit("threshold", {"level": level}), st.integers(1, 256)),
+    st.builds(lambda points: Edit("draw", {"points": points}), paths()),
+    st.builds(lambda r, points: Edit("erase", {"radius": r, "points": points}), st.integers(0, 5), paths()),
+    st.builds(lambda x, y: Edit("delete", {"at": [x, y], "scope": "component"}), xs, ys),
+    st.builds(lambda size: Edit("despeckle", {"size": size}), st.integers(2, 9)),
+    st.just(Edit("clear")),
+    st.just(Edit("undo")),
+    st.just(Edit("redo")),
+)
+
+
+def slow_fold(levels, level, steps):
+    """The same rules, one pixel at a time, with all of the past kept."""
+    past, future = [], []
+    marks, threshold = np.zeros(levels.shape, int), level
+    for edit in steps:
+        if edit.op == "undo":
+            if past:
+                future.append((marks, threshold))
+                marks, threshold = past.pop()
+            continue
+        if edit.op == "redo":
+            if future:
+                past.append((marks, threshold))
+                marks, threshold = future.pop()
+            continue
+        past.append((marks, threshold))
+        future = []
+        marks = marks.copy()
+        on = (marks == 1) | ((marks == 0) & (levels > 0) & (levels >= threshold))
+        if edit.op == "threshold":
+            threshold = edit.data["level"]
+        elif edit.op == "clear":
+            marks[:] = 2
+        elif edit.op == "despeckle":
+            parts, count = label(on, np.ones((3, 3)))
+            for part in range(1, count + 1):
+                if (parts == part).sum() < edit.data["size"]:
+                    marks[parts == part] = 2
+        elif edit.op == "delete":
+            parts, _ = label(on, np.ones((3, 3)))
+            x, y = edit.data["at"]
+            if on[y, x]:
+                marks[parts == parts[y, x]] = 2
+        else:
+            points = edit.data["points"]
+            pixels = [tuple(points[:2])]
+            for at in range(2, len(points), 2):
+                pixels += line(*points[at - 2 : at + 2])
+            for x, y in pixels:
+                if edit.op == "draw":
+                    marks[y, x] = 1
+                    continue
+                for row in range(HEIGHT):
+                    for column in range(WIDTH):
+                        if (row - y) ** 2 + (column - x) ** 2 <= edit.data["radius"] ** 2:
+                            marks[row, column] = 2
+    return (marks == 1) | ((marks == 0) & (levels > 0) & (levels >= threshold))
+
+
+@settings(max_examples=60)
+@given(st.lists(edits, max_size=12), st.integers(0, 2**32 - 1))
+def test_fold_agrees_with_the_plain_rules(steps, seed):
+    rng = np.random.default_rng(seed)
+    levels = (rng.integers(0, 256, (HEIGHT, WIDTH)) * (rng.random((HEIGHT, WIDTH)) < 0.5)).astype(np.uint8)
+    for edit in steps:
+        check_edit(edit.op, dict(edit.data), levels.shape)
+    assert np.array_equal(fold(levels, 64, steps), slow_fold(levels, 64, steps))
+
+
+@given(xs, ys, xs, ys)
+def test_a_line_is_connected_and_straight(x0, y0, x1, y1):
+    pixels = line(x0, y0, x1, y1)
+    assert pixels[0] == (x0, y0)
+    assert pixels[-1] == (x1, y1)
+    assert len(pixels) == max(abs(x1 - x0), abs(y1 - y0)) + 1
+    steps = np.abs(np.diff(pixels, axis=0)).max(axis=1) if len(pixels) > 1 else np.ones(1)
+    assert (steps == 1).all()
+    length = np.hypot(x1 - x0, y1 - y0)
+    away = [abs((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0)) for x, y in pixels]
+    assert max(away) <= 0.5 * length + 1e-9 or length == 0
+
+
+def test_a_segment_ends_at_junctions():
+    levels = np.zeros((9, 9), np.uint8)
+    levels[4, :] = levels[:, 4] = 200
+    left = fold(levels, 64, [Edit("delete", {"at": [0, 4], "scope": "segment"})])
+    assert not left[4, :4].any()
+    assert left[4, 5:].all()
+    assert left[:, 4].all()
+    alone = fold(levels, 64, [Edit("delete", {"at": [4, 4], "scope": "segment"})])
+    assert alone.sum() == 16
+
+
+def test_erased_pixels_stay_away_when_the_threshold_falls():
+    levels = np.full((5, 9), 50, np.uint8)
+    steps = [Edit("erase", {"radius": 1, "points": [4, 2]}), Edit("threshold", {"level": 10})]
+    found = fold(levels, 64, steps)
+    assert found.sum() == 45 - 5
+
+
+def test_runs_bring_a_map_back():
+    rng = np.random.default_rng(1)
+    mask = rng.random((7, 11)) < 0.4
+    edit = check_edit("replace", {"runs": runs_of(mask)}, mask.shape)
+    assert np.array_equal(fold(np.full((7, 11), 99, np.uint8), 1, [edit]), mask)
+
+
+def test_undo_reaches_back_without_limit():
+    steps = [Edit("draw", {"points": [at % 18, at % 14]}) for at in range(500)] + [Edit("undo")] * 500
+    assert effective(steps) == []
+    assert len(effective([*steps, Edit("redo")] * 1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("op", "data"),
+    [
+        ("paint", {}),
+        ("draw", {}),
+        ("draw", {"points": []}),
+        ("draw", {"points": [1]}),
+        ("draw", {"points": [1.0, 2.0]}),
+        ("draw", {"points": [True, False]}),
+        ("draw", {"points": [99, 0]}),
+        ("draw", {"points": [-1, 0]}),
+        ("draw", {"points": [0, 0], "more": 1}),
+        ("draw", {"points": [0, 0, WIDTH - 1, 0] * 4000}),
+        ("erase", {"radius": 65, "points": [0, 0]}),
+        ("despeckle", {"size": 1}),
+        ("threshold", {"level": 0}),
+        ("threshold", {"level": "9"}),
+        ("delete", {"at": [0, 0], "scope": "all"}),
+        ("delete", {"at": [0, 0, 1, 1], "scope": "segment"}),
+        ("replace", {"runs": [0]}),
+        ("replace", {"runs": [5, 2, 6, 1]}),
+        ("replace", {"runs": [0, HEIGHT * WIDTH + 1]}),
+        ("undo", {"n": 1}),
+        (None, None),
+    ],
+)
+def test_bad_edits_are_refused(op, data):
+    with pytest.raises(InputError):
+        check_edit(op, data, (HEIGHT, WIDTH))
