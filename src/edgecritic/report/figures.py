@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -75,10 +76,15 @@ def draw_or_leave_out(drawings: Iterable[Callable[[], tuple[Path, ...]]]) -> tup
         try:
             drawn += draw()
         except MissingExtraError as missing:
-            # One place for all of them, so that Python shows the warning once.
-            warnings.warn(f"the figures are left out: {missing}", stacklevel=1)
+            _tell_once(f"the figures are left out: {missing}")
             break
     return tuple(drawn)
+
+
+@functools.cache
+def _tell_once(message: str) -> None:
+    """Warn, but not again for every image of a run."""
+    warnings.warn(message, stacklevel=3)
 
 
 def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tuple[Path, ...]:
