@@ -67,7 +67,12 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]
 
 
+_ROOMS = {"annotators", "datasets", "detectors", "matching", "measures", "protocols", "studies"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"edgecritic.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'edgecritic' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES[name]), name)

@@ -29,9 +29,12 @@ _HELP_ORDER = (
 _FIRST_SCREEN = """\
 EdgeCritic {version} says how good an edge map is.
 
+  edgecritic demo                          everything on generated data, with a report
   edgecritic bench FOLDER --truth FOLDER   ODS, OIS and AP of a detector, with a report
   edgecritic score CANDIDATE TRUTH         all measures of one map
   edgecritic match CANDIDATE TRUTH         hits, misses and false alarms of one map
+  edgecritic tune IMAGE --truth TRUTH      the best threshold of every detector
+  edgecritic annotators FOLDER             how far annotators agree
   edgecritic doctor FOLDER --truth FOLDER  what is wrong with these files?
   edgecritic list measures                 what there is, with parameters
   edgecritic --help                        all commands
