@@ -89,8 +89,18 @@ def displacement(work: Path) -> Path:
     return work / "displacement.png"
 
 
+def labels(work: Path) -> Path:
+    """How strong the labels of an image are."""
+    synthetic.write(work / "labelled", 2)
+    folder = work / "labelled"
+    _run(
+        "annotators", str(folder / "truth"), "--images", str(folder / "images"), "--out", str(folder / "out")
+    )
+    return folder / "out" / "labels.png"
+
+
 FIGURES: tuple[Callable[[Path], Path], ...] = (
-    matching, strategies, curve, worst, tuning, montage, rates, displacement,
+    matching, strategies, curve, worst, tuning, montage, rates, displacement, labels,
 )  # fmt: skip
 
 

@@ -396,6 +396,7 @@ def test_errors_show_nothing_of_the_inside(site, monkeypatch):
     for headers in (HTML, {}):
         reply = site.owner.get("/projects/1", headers=headers)
         assert reply.status_code == 500
+        assert reply.headers["content-security-policy"] == HEADERS["content-security-policy"]
         assert "secret" not in reply.text
         assert "Traceback" not in reply.text
 

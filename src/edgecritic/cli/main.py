@@ -35,6 +35,7 @@ EdgeCritic {version} says how good an edge map is.
   edgecritic match CANDIDATE TRUTH         hits, misses and false alarms of one map
   edgecritic tune IMAGE --truth TRUTH      the best threshold of every detector
   edgecritic annotators FOLDER             how far annotators agree
+  edgecritic studio                        label edges, let people judge them, in a browser
   edgecritic doctor FOLDER --truth FOLDER  what is wrong with these files?
   edgecritic list measures                 what there is, with parameters
   edgecritic --help                        all commands

@@ -29,7 +29,7 @@ from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.studio import auth
 from edgecritic.studio.answers import AnswerWriter
 from edgecritic.studio.database import Database
-from edgecritic.studio.guard import HEADERS, Guard, client_of, read_body
+from edgecritic.studio.guard import Guard, client_of, read_body
 from edgecritic.studio.models import Invitation
 from edgecritic.studio.problems import NotFound, Problem, Refused
 from edgecritic.studio.settings import Settings, is_loopback
@@ -143,8 +143,8 @@ def create_app(settings: Settings, database: Database) -> Starlette:
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, settings=settings)],
-        exception_handlers={EdgeCriticError: _problem, HTTPException: _http_problem, Exception: _unexpected},
+        middleware=[Middleware(Guard, settings=settings, on_fault=_unexpected)],
+        exception_handlers={EdgeCriticError: _problem, HTTPException: _http_problem},
         lifespan=lifespan,
     )
     app.state.studio = studio
@@ -308,9 +308,7 @@ def _unexpected(request: Request, error: Exception) -> Response:
     """Say nothing of the inside; the log has it."""
     _log.error("request failed: %s %s", request.method, request.url.path, exc_info=error)
     status = 503 if isinstance(error, SQLAlchemyError) else 500
-    reply = _told(request, status, "Something went wrong here. What was shown as saved is safe; try again.")
-    reply.headers.update(HEADERS)
-    return reply
+    return _told(request, status, "Something went wrong here. What was shown as saved is safe; try again.")
 
 
 def _percent(value: float | None) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from edgecritic.errors import InputError
@@ -48,10 +49,20 @@ class TooLarge(Problem):
 
 
 class Guard:
-    """Refuse foreign hosts and cross-site requests; add the headers."""
+    """Refuse foreign hosts and cross-site requests; add the headers; turn faults into a plain reply.
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app, self.settings = app, settings
+    Parameters
+    ----------
+    app : the application
+    settings : Settings
+    on_fault : callable
+        Makes the reply to a request that has failed unexpectedly.
+    """
+
+    def __init__(
+        self, app: ASGIApp, settings: Settings, on_fault: Callable[[Request, Exception], Response]
+    ) -> None:
+        self.app, self.settings, self.on_fault = app, settings, on_fault
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
@@ -60,8 +71,11 @@ class Guard:
                 await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        started = False
 
         async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            started = True
             if message["type"] == "http.response.start":
                 given = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
@@ -72,8 +86,13 @@ class Guard:
         problem = self._problem(scope, headers)
         if problem is not None:
             await problem(scope, receive, send_with_headers)
-        else:
+            return
+        try:
             await self.app(scope, receive, send_with_headers)
+        except Exception as error:
+            if started:
+                raise
+            await self.on_fault(Request(scope), error)(scope, receive, send_with_headers)
 
     def _problem(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
         host = headers.get("host", "")
