@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bars import Bar, data_root, seconds
-
 from edgecritic.datasets.cases import find_cases
 from edgecritic.run.annotators import run_annotators
 from edgecritic.run.matching import make_plan, study_parts
