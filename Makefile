@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 
-.PHONY: help demo test coverage lint format bench docs clean
+.PHONY: help demo test coverage lint format bench docs gallery dist clean
 
 help:
 	@echo "make demo      show what EdgeCritic does, on generated data"
@@ -17,6 +17,8 @@ help:
 	@echo "make format    put the code into the agreed format"
 	@echo "make bench     compare speed and results with other programs"
 	@echo "make docs      build the documentation into site/"
+	@echo "make gallery   draw the figures of the gallery anew"
+	@echo "make dist      build wheel and sdist into dist/, and try the wheel in a new environment"
 	@echo "make clean     remove .venv, caches and everything built"
 
 $(BIN)/python:
@@ -65,6 +67,16 @@ bench: $(STAMPS)/bench
 docs: $(STAMPS)/docs
 	$(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
+
+gallery: $(STAMPS)/report
+	$(BIN)/python docs/gallery.py
+
+dist: $(STAMPS)/dist
+	rm -rf dist build/fresh build/empty
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(PYTHON) -m venv build/fresh
+	build/fresh/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	mkdir -p build/empty && cd build/empty && ../fresh/bin/edgecritic demo
 
 clean:
 	rm -rf $(VENV) build dist site demo bench-results .coverage .hypothesis

@@ -33,7 +33,7 @@ def main() -> None:
     print(f"\n{met} of {len(table)} bars met")
     if options.json:
         options.json.write_text(
-            json.dumps([asdict(bar) for bar in table], indent=1, ensure_ascii=False) + "\n"
+            json.dumps([asdict(bar) for bar in table], indent=1, ensure_ascii=False, default=bool) + "\n"
         )
 
 

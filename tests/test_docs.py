@@ -1,52 +1,176 @@
-"""What README and documentation show really runs, and names everything there is."""
+"""What README and documentation show really runs, and everything there is has its place in it.
+
+In a page, code runs from top to bottom in one empty folder:
+
+- ``python`` blocks are executed; a comment after a print starts with what is printed;
+- ``output`` blocks show what the ``python`` block before them printed;
+- ``console`` blocks: lines with ``$ edgecritic …`` are run (``# exit 1`` tells another exit status than 0),
+  and every line below must be in the output, … standing for anything;
+- a block whose first line is a comment with a file name, as in ``# my-lab.toml``, becomes that file;
+- ``sh`` blocks are only checked for valid options.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
-from edgecritic.cli.main import build_parser
+from edgecritic import errors
+from edgecritic.cli.listing import KINDS, entries
+from edgecritic.cli.main import build_parser, main
+from edgecritic.detectors import detectors
 from edgecritic.matching import strategies
+from edgecritic.measures import measures
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(
-        rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name
-)
-def test_python_examples_run(page, tmp_path, monkeypatch, capsys):
-    """The blocks of a page run one after the other; a comment after print starts with what is printed."""
+def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
+    found = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return [(language, text) for language, text in found if not languages or language in languages]
+
+
+def pages_with(*languages: str) -> list[Path]:
+    return [page for page in PAGES if blocks(page, *languages)]
+
+
+@pytest.fixture
+def reference(monkeypatch):
+    """The module that makes the reference pages."""
+    monkeypatch.syspath_prepend(str(DOCS))
+    spec = importlib.util.spec_from_file_location("reference", DOCS / "reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    for name in ("docstrings", "samples"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def own_registries(monkeypatch):
+    """Let pages register things without leaving them behind."""
+    for registry in (strategies, measures, detectors):
+        registry.names()
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+
+
+@pytest.mark.parametrize("page", pages_with("python", "console"), ids=name_of)
+@pytest.mark.usefixtures("own_registries")
+def test_examples_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    code = "\n".join(blocks(page, "python"))
-    exec(compile(code, str(page), "exec"), {})
-    printed = capsys.readouterr().out
-    for promise in re.findall(r"^print\(.*\)\s+# (\d.*)$", code, re.MULTILINE):
-        for number in re.findall(r"\d+\.\d+|\b\d+\b", promise):
+    world: dict[str, object] = {"__name__": "page"}
+    printed = ""
+    for language, text in blocks(page):
+        title = re.match(r"# ([\w.-]+\.\w+)\n", text)
+        if title:
+            Path(title[1]).write_text(text, encoding="utf-8")
+        if language == "python":
+            exec(compile(text, str(page), "exec"), world)
+            printed = capsys.readouterr().out
+            check_promises(text, printed)
+        elif language == "output":
+            assert text.strip("\n") in printed
+        elif language == "console":
+            for command, shown in console(text):
+                run(command, shown, capsys)
+
+
+def check_promises(code: str, printed: str) -> None:
+    for promise in re.findall(r"^\s*print\(.*\)\s+# (\d.*|True)$", code, re.MULTILINE):
+        for number in re.findall(r"\d+\.\d+|\b\d+\b|True", promise):
             assert number in printed
 
 
+def console(text: str) -> list[tuple[str, list[str]]]:
+    """Return commands with the lines shown below them."""
+    found: list[tuple[str, list[str]]] = []
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif line.strip():
+            found[-1][1].append(line)
+    return found
+
+
+def run(command: str, shown: list[str], capsys) -> None:
+    words = shlex.split(command, comments=True)
+    assert words[0] == "edgecritic", command
+    expected = re.search(r"# exit (\d)", command)
+    status = main(words[1:])
+    told = capsys.readouterr()
+    assert status == (int(expected[1]) if expected else 0), told.err
+    output = " ".join((told.out + told.err).split())
+    for line in shown:
+        pattern = ".*?".join(re.escape(" ".join(part.split())) for part in line.split("…"))
+        assert re.search(pattern, output), f"{command}\nexpected: {line}\ngot: {told.out}{told.err}"
+
+
 def test_the_strategy_of_the_contributors_guide_is_complete():
-    (code,) = blocks(ROOT / "CONTRIBUTING.md", "python")
+    ((_, code),) = blocks(ROOT / "CONTRIBUTING.md", "python")
     compile(code, "CONTRIBUTING.md", "exec")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", pages_with("sh"), ids=name_of)
 def test_commands_are_valid(page):
     parser = build_parser()
-    for line in "".join(blocks(page, "sh")).splitlines():
+    text = "".join(text for _, text in blocks(page, "sh")).replace("\\\n", " ")
+    for line in text.splitlines():
         words = shlex.split(line, comments=True)
         if words and words[0] == "edgecritic":
             assert hasattr(parser.parse_args(words[1:]), "run")
+
+
+def everything_written() -> str:
+    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_every_command_is_explained_by_hand(reference):
+    text = everything_written()
+    paths = [path for path, _ in reference.commands(build_parser())]
+    assert [path for path in paths if f"edgecritic {' '.join(path)}" not in text] == []
+
+
+def test_every_option_has_a_help_text(reference):
+    silent = [
+        f"{' '.join(path)} {action.option_strings or action.dest}"
+        for path, command in reference.commands(build_parser())
+        for action in command._actions
+        if not action.help and not hasattr(action, "_choices_actions")
+    ]
+    assert silent == []
+
+
+def test_every_command_option_id_and_error_is_in_the_reference(reference):
+    made = reference.pages(pictures=False)
+    command_page = made["command.md"]
+    for path, command in reference.commands(build_parser()):
+        assert f" edgecritic {' '.join(path)}\n" in command_page
+        for option in command._option_string_actions:
+            assert option in command_page
+    everything = "\n".join(text if isinstance(text, str) else text.decode() for text in made.values())
+    for kind in KINDS:
+        for entry in entries(kind):
+            assert entry["summary"].strip(), (kind, entry["name"])
+            assert f"`{entry['name']}" in everything, (kind, entry["name"])
+    for name in errors.__all__:
+        assert f"### {name}" in made["api.md"]
+
+
+def test_every_error_class_is_explained_by_hand():
+    text = (DOCS / "errors.md").read_text(encoding="utf-8")
+    assert [name for name in errors.__all__ if f"`{name}`" not in text] == []
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/matching.md"])
@@ -58,7 +182,42 @@ def test_every_strategy_is_named(page):
     assert missing == []
 
 
-def test_links_lead_somewhere():
+def test_every_layout_has_its_example():
+    text = (DOCS / "howto/layouts.md").read_text(encoding="utf-8")
+    assert [entry["name"] for entry in entries("datasets") if f"`{entry['name']}`" not in text] == []
+
+
+def test_links_lead_somewhere(reference):
+    made = {f"reference/{name}" for name in reference.pages(pictures=False)}
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
-        for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists() or target.startswith("reference/"), (page.name, target)
+        text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+        for target, anchor in re.findall(r"\]\(([^)#:]*?)(#[^)]*)?\)", text):
+            goal = (page.parent / target).resolve() if target else page
+            generated = goal.is_relative_to(DOCS) and goal.relative_to(DOCS).as_posix() in made
+            picture = goal.suffix in (".png", ".svg") and "reference/" in target
+            assert goal.exists() or generated or picture, (name_of(page), target)
+            if anchor and goal.exists() and goal.suffix == ".md":
+                assert anchor[1:] in anchors(goal), (name_of(page), target + anchor)
+
+
+def anchors(page: Path) -> set[str]:
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in titles}
+
+
+def test_tests_named_in_the_documentation_exist():
+    for page in PAGES:
+        for file, test in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page.read_text(encoding="utf-8")):
+            assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), (name_of(page), test)
+
+
+def test_the_page_of_figures_can_be_filled():
+    spec = importlib.util.spec_from_file_location("fill", ROOT / "benchmarks/fill.py")
+    fill = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fill)
+    page = (DOCS / "compare.md").read_text(encoding="utf-8")
+    bar = {"part": "matching", "what": "exact against X", "measured": "40×", "bar": "≥ 30×", "met": True}
+    once = fill.filled(page, fill.table([bar], "a machine"))
+    assert "| exact against X | 40× |" in once
+    assert fill.filled(once, fill.table([bar], "a machine")) == once

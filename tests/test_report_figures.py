@@ -15,7 +15,9 @@ from edgecritic.report.pictures import Picture, matching_picture
 
 matplotlib = pytest.importorskip("matplotlib")
 
+from edgecritic.report import figures  # noqa: E402
 from edgecritic.report.figures import precision_recall_figure, write_pr  # noqa: E402
+from edgecritic.report.write import write_report  # noqa: E402
 
 
 def legend_texts(figure):
@@ -77,6 +79,14 @@ def test_missing_matplotlib_names_the_extra(make_results, monkeypatch, tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"edgecritic\[report\]"):
         write_pr(make_results(1, 1), tmp_path)
+
+
+def test_a_report_without_matplotlib_leaves_the_figures_out(make_results, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    figures._tell_once.cache_clear()
+    with pytest.warns(UserWarning, match=r"figures are left out: .*edgecritic\[report\]"):
+        written = write_report(tmp_path, make_results(1, 1))
+    assert {path.name for path in written} == {"table.csv", "table.tex", "report.html"}
 
 
 def picture(**changes):

@@ -60,8 +60,8 @@ def test_thick_shapes():
     for paint in (
         lambda m: draw.disk((40, 45), 35, shape=m.shape),
         lambda m: draw.ellipse(40, 45, 10, 44, shape=m.shape, rotation=0.4),
-        lambda m: draw.polygon([2, 70, 35, 79], [3, 10, 80, 88]),
-        lambda m: draw.rectangle((0, 0), extent=m.shape),
+        lambda m: draw.polygon([2, 70, 35, 79], [3, 10, 80, 88], shape=m.shape),
+        lambda m: draw.rectangle((0, 0), extent=m.shape, shape=m.shape),
     ):
         mask = np.zeros((80, 90), bool)
         mask[paint(mask)] = True

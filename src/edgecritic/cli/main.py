@@ -22,7 +22,7 @@ __all__ = ["main", "build_parser"]
 
 _HELP_ORDER = (
     *("demo", "bench", "score", "match", "detect", "tune"),
-    *("annotators", "study", "studio", "doctor", "listing", "warmup"),
+    *("annotators", "study", "studio", "doctor", "listing", "warmup", "completion"),
 )
 """Modules in the order of the help page; those that are not named come last."""
 

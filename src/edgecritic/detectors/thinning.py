@@ -148,7 +148,7 @@ def pixels_by_threshold(
     (array([1, 2, 3]), array([0, 1, 2, 3]))
     """
     flat = strength.reshape(-1).astype(np.float64, copy=False)
-    inside = np.flatnonzero(flat >= thresholds[0])
+    inside = np.flatnonzero(flat >= thresholds[:1])
     passed = np.searchsorted(thresholds, flat[inside], side="right")
     step = (thresholds.size - passed).astype(np.int16 if thresholds.size < 2**15 else np.int64)
     order = np.argsort(step, kind="stable")

@@ -145,7 +145,8 @@ def candidate_at(
     chosen = get_protocol(protocol)
     map_ = _suppressed(as_strength(strength), chosen)
     # Not a plain number: NumPy would round that to the map's own precision, unlike the sweep.
-    on: BoolArray = map_ >= np.float64(max(threshold, chosen.threshold_floor))
+    # An array, not a number: NumPy 1 would round a number to the precision of the map.
+    on: BoolArray = map_ >= np.array([max(threshold, chosen.threshold_floor)], dtype=np.float64)
     if mask is not None:
         on = on & _as_valid(mask, on.shape)
     return thin(on) if chosen.thin else on

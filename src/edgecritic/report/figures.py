@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "drawing_settings", "precision_recall_figure", "write_pr"]
+__all__ = ["COLOURS", "draw_or_leave_out", "drawing_settings", "precision_recall_figure", "write_pr"]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Colours of Okabe and Ito; with four styles of line they give 28 different curves."""
@@ -66,6 +67,24 @@ def precision_recall_figure(results: Mapping[str, Any]) -> Figure:
     """
     with drawing_settings():
         return _figure(results)
+
+
+def draw_or_leave_out(drawings: Iterable[Callable[[], tuple[Path, ...]]]) -> tuple[Path, ...]:
+    """Draw figures and return their files; without matplotlib warn once and return none."""
+    drawn: list[Path] = []
+    for draw in drawings:
+        try:
+            drawn += draw()
+        except MissingExtraError as missing:
+            _tell_once(f"the figures are left out: {missing}")
+            break
+    return tuple(drawn)
+
+
+@functools.cache
+def _tell_once(message: str) -> None:
+    """Warn, but not again for every image of a run."""
+    warnings.warn(message, stacklevel=3)
 
 
 def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tuple[Path, ...]:

@@ -7,7 +7,8 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import MissingExtraError
 from edgecritic.protocols.tuning import Tuning
 from edgecritic.protocols.tuning_summary import TuningSummary
+from edgecritic.report.figures import draw_or_leave_out
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -160,18 +162,15 @@ def write_tuning(
     home.mkdir(parents=True, exist_ok=True)
     shown = [measure for measure in FAVOURITES if measure in tuning.measures] or list(tuning.measures[:6])
     flat = tuning.best_map(tuning.detectors[0], shown[0]).ndim == 2
-    written = [home / "tuning.json", home / "curves.png"]
-    write_text(written[0], json.dumps(tuning.as_dict(), indent=2, ensure_ascii=False) + "\n")
-    draw_curves(tuning, written[1])
+    write_text(home / "tuning.json", json.dumps(tuning.as_dict(), indent=2, ensure_ascii=False) + "\n")
+    drawings: dict[str, Callable[[Path], None]] = {"curves.png": lambda path: draw_curves(tuning, path)}
     if flat:
-        written.append(home / "montage.png")
-        draw_montage(tuning, image, written[-1], measures=shown)
+        drawings["montage.png"] = lambda path: draw_montage(tuning, image, path, measures=shown)
     if tuning.truths:
-        written.append(home / "rates.png")
-        draw_rates(tuning, written[-1])
+        drawings["rates.png"] = lambda path: draw_rates(tuning, path)
     if tuning.truths and matching is not None:
-        written.append(home / "rates-matched.png")
-        draw_rates(tuning, written[-1], strategy=matching)
+        drawings["rates-matched.png"] = lambda path: draw_rates(tuning, path, strategy=matching)
+    written = [home / "tuning.json", *_draw_all(home, drawings)]
     for measure, detector in itertools.product(shown, tuning.detectors):
         written.append(home / "best" / measure / f"{detector}.{'png' if flat else 'npy'}")
         write_map(written[-1], tuning.best_map(detector, measure))
@@ -192,9 +191,18 @@ def write_summary(folder: str | PathLike[str], summary: TuningSummary) -> tuple[
     write_text(written[0], text.getvalue())
     write_text(written[1], f"{summary}\n")
     if len(summary.images) > 1:
-        written.append(home / "boxes.png")
-        draw_boxes(summary, written[-1])
+        written += _draw_all(home, {"boxes.png": lambda path: draw_boxes(summary, path)})
     return tuple(written)
+
+
+def _draw_all(home: Path, drawings: Mapping[str, Callable[[Path], None]]) -> tuple[Path, ...]:
+    """Draw figures into a folder by their names, or leave them out where matplotlib is missing."""
+
+    def one(name: str, draw: Callable[[Path], None]) -> tuple[Path, ...]:
+        draw(home / name)
+        return (home / name,)
+
+    return draw_or_leave_out(partial(one, name, draw) for name, draw in drawings.items())
 
 
 def short_id(detector: str) -> str:

@@ -23,7 +23,7 @@ def tuning_section(summary: TuningSummary, figures: Mapping[str, Path]) -> str:
     ----------
     summary : TuningSummary
     figures : mapping of str to path
-        PNG files by their captions.
+        PNG files by their captions; those that were not drawn are left out.
     """
     lead = (
         "Another way to judge: every measure takes, image by image, the threshold it likes best. Cells show "
@@ -39,7 +39,8 @@ def tuning_section(summary: TuningSummary, figures: Mapping[str, Path]) -> str:
         cells[first] = f"<b>{cells[first]}</b>"
         rows.append([f"{safe(measure)} {'↓' if way == 'lower' else '↑'}", *cells])
     table = scroll_table("Best values and thresholds by measure and detector", heads, rows)
-    return section("tuning", "\n".join([table, *map(_figure, figures, figures.values())]), lead)
+    drawn = [_figure(caption, path) for caption, path in figures.items() if path.exists()]
+    return section("tuning", "\n".join([table, *drawn]), lead)
 
 
 def _figure(caption: str, path: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecritic.errors import DataError
-from edgecritic.report.figures import write_pr
+from edgecritic.report.figures import draw_or_leave_out, write_pr
 from edgecritic.report.html import html_report
 from edgecritic.report.pictures import Picture
 from edgecritic.report.schema import check_results
@@ -72,8 +72,11 @@ def write_report(
     ------
     DataError
         If the results have another layout, or a file cannot be written.
-    MissingExtraError
-        If matplotlib is not installed; the other files have been written then.
+
+    Warns
+    -----
+    UserWarning
+        If matplotlib is not installed: the figures are left out then.
     """
     check_results(results)
     home = Path(folder)
@@ -88,4 +91,4 @@ def write_report(
     }
     for name, text in texts.items():
         write_text(home / name, text)
-    return (*(home / name for name in texts), *write_pr(results, home))
+    return (*(home / name for name in texts), *draw_or_leave_out([lambda: write_pr(results, home)]))

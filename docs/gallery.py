@@ -1,0 +1,151 @@
+"""Draw the figures of the gallery anew: ``make gallery``.
+
+Everything is generated from seeds, so that a figure changes only when the program does.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+import edgecritic
+from edgecritic.cli.main import main as command
+from edgecritic.datasets import synthetic, write_image, write_map
+
+HERE = Path(__file__).resolve().parent / "gallery"
+WIDEST = 900
+
+
+def matching(work: Path) -> Path:
+    """Hits, false alarms and misses over the image."""
+    scene = synthetic.scene(3, (110, 150), grey=True, overlap=True, count=7, blur=0.8, snr=18.0)
+    candidate = edgecritic.detect("canny(sigma=1.5)", scene.image).binary(0.12)
+    found = edgecritic.match(candidate, scene.truth, tolerance=2)
+    return _enlarged(found.overlay(np.clip(scene.image, 0, 1)), work / "matching.png")
+
+
+def strategies(work: Path) -> Path:
+    """One candidate under six strategies."""
+    scene = synthetic.scene(3, (70, 100), grey=True, overlap=True, count=4, blur=0.8, snr=8.0)
+    thin = edgecritic.detect("canny(sigma=1.2)", scene.image).binary(0.3)
+    thick = thin | np.roll(thin, 1, axis=0) | np.roll(thin, 1, axis=1)
+    candidate = np.concatenate([thick[:, :50], thin[:, 50:]], axis=1)
+    ids = ("exact(tolerance=2)", "eps(window=5)", "closest(window=5)")
+    ids += ("distance(tolerance=2)", "area(tolerance=2)", "validation(tolerance=2)")
+    drawn = [edgecritic.match(candidate, scene.truth, strategy=name).overlay() for name in ids]
+    framed = [np.pad(one, ((2, 2), (2, 2), (0, 0)), constant_values=200) for one in drawn]
+    rows = [np.concatenate(framed[i : i + 3], axis=1) for i in (0, 3)]
+    return _enlarged(np.concatenate(rows), work / "strategies.png", 3)
+
+
+def curve(work: Path) -> Path:
+    """Precision and recall of three detectors."""
+    synthetic.write(work / "data", 4)
+    folders = [str(work / "data" / "predictions" / name) for name in synthetic.DETECTORS]
+    _run("bench", *folders, "--truth", str(work / "data" / "truth"), "--out", str(work / "run"))
+    return work / "run" / "pr.png"
+
+
+def worst(work: Path) -> Path:
+    """What a report shows of an image with five annotators."""
+    from edgecritic.report.pictures import matching_picture
+
+    case = synthetic.dataset(2)[1]
+    candidate = edgecritic.thin(synthetic.detect(case.image, "noisy") >= 0.35)
+    found = [edgecritic.match(candidate, truth) for truth in case.truths]
+    matched = np.any([one.matched_candidate for one in found], axis=0)
+    missed = [truth & ~one.matched_truth for truth, one in zip(case.truths, found, strict=True)]
+    png = matching_picture(candidate, matched, case.truths, missed, case.image)
+    (work / "worst.png").write_bytes(png)
+    return _enlarged(np.asarray(Image.open(work / "worst.png").convert("RGB")), work / "annotated.png", 3)
+
+
+def tuning(work: Path) -> Path:
+    """Measures over the threshold."""
+    return _tuned(work) / "curves.png"
+
+
+def montage(work: Path) -> Path:
+    """The best maps, as each measure sees it."""
+    return _tuned(work) / "montage.png"
+
+
+def rates(work: Path) -> Path:
+    """Hits against false alarms."""
+    return _tuned(work) / "rates.png"
+
+
+def displacement(work: Path) -> Path:
+    """How measures grow with the displacement of an edge."""
+    from edgecritic.report.displacement import draw_displacement
+    from edgecritic.studies.displacement import displacement as study
+
+    draw_displacement(study(reach=16), work / "displacement.png")
+    return work / "displacement.png"
+
+
+def labels(work: Path) -> Path:
+    """How strong the labels of an image are."""
+    synthetic.write(work / "labelled", 2)
+    folder = work / "labelled"
+    _run(
+        "annotators", str(folder / "truth"), "--images", str(folder / "images"), "--out", str(folder / "out")
+    )
+    return folder / "out" / "labels.png"
+
+
+FIGURES: tuple[Callable[[Path], Path], ...] = (
+    matching, strategies, curve, worst, tuning, montage, rates, displacement, labels,
+)  # fmt: skip
+
+
+def _tuned(work: Path) -> Path:
+    home = work / "tuned" / "photo"
+    if not home.exists():
+        scene = synthetic.scene(7, (100, 130), grey=True, overlap=True, snr=12.0)
+        write_image(work / "photo.png", scene.image)
+        write_map(work / "truth.png", scene.truth)
+        _run(
+            *("tune", str(work / "photo.png"), "--truth", str(work / "truth.png"), "--thresholds", "41"),
+            *("--detectors", "sobel", "canny", "canny(sigma=2)", "steerable"),
+            *("--measures", "f", "fom", "sk", "baddeley", "--out", str(work / "tuned")),
+        )
+    return home
+
+
+def _run(*words: str) -> None:
+    if command(words) != 0:
+        raise SystemExit(f"edgecritic {' '.join(words)} failed")
+
+
+def _enlarged(array: np.ndarray, path: Path, scale: int = 4) -> Path:
+    picture = Image.fromarray(array)
+    picture.resize((picture.width * scale, picture.height * scale), Image.Resampling.NEAREST).save(path)
+    return path
+
+
+def _small(source: Path, target: Path) -> None:
+    """Copy a picture, not wider than a page and with few colours."""
+    picture = Image.open(source).convert("RGB")
+    if picture.width > WIDEST:
+        height = round(picture.height * WIDEST / picture.width)
+        picture = picture.resize((WIDEST, height), Image.Resampling.LANCZOS)
+    picture.quantize(96, dither=Image.Dither.NONE).save(target, optimize=True)
+
+
+def main() -> None:
+    """Draw all figures."""
+    shutil.rmtree(HERE, ignore_errors=True)
+    HERE.mkdir()
+    with tempfile.TemporaryDirectory() as folder:
+        for figure in FIGURES:
+            _small(figure(Path(folder)), HERE / f"{figure.__name__}.png")
+
+
+if __name__ == "__main__":
+    main()
