@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bars import Bar, data_root
 
-PARTS = ("matching", "boundary", "measures", "detectors")
+PARTS = ("matching", "boundary", "measures", "detectors", "annotators")
 
 
 def main() -> None:
