@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 from scipy import ndimage
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 import edgecritic
 from bars import Bar, best, boundaries, child, data_root, seconds, ucm
 from edgecritic.matching.base import Pair
 from edgecritic.matching.csa import assign_by_cost_scaling, cost_scaling_solver
-from edgecritic.matching.graph import build_graph
+from edgecritic.matching.graph import Graph, build_graph
 from growth import fitted_exponents
 from surfaces import noisy_twins
 
@@ -68,31 +68,56 @@ def against_reference(data: Path, images: int) -> Iterator[Bar]:
 
 
 def against_solvers(data: Path, images: int) -> Iterator[Bar]:
-    """SciPy's sparse and OR-Tools' assignment on the same graph, whose making is not counted."""
-    ratios: dict[str, list[float]] = {"SciPy": [], "OR-Tools": []}
+    """SciPy's sparse and OR-Tools' assignment on one graph; the making of the graph is not counted for them.
+
+    The graph has a private dummy for every pixel of both maps and is mirrored, so that a perfect assignment
+    exists, which OR-Tools needs. SciPy is also given the smaller graph with dummies for candidates only.
+    """
+    ratios: dict[str, list[float]] = {"SciPy": [], "small": [], "OR-Tools": []}
     for at, (candidate, truth) in enumerate(real_pairs(data, images)):
         if at % 3:
             continue
         tolerance = edgecritic.match(candidate, truth).tolerance
         graph = build_graph(Pair(candidate, truth, (1.0, 1.0), tolerance))
-        rows, columns = graph.candidates.size, graph.truths.size
-        if rows == 0:
+        if graph.candidates.size == 0:
             continue
-        ends = (
-            np.concatenate([graph.rows, np.arange(rows)]),
-            np.concatenate([graph.columns, columns + np.arange(rows)]),
-        )
-        costs = np.concatenate([graph.costs + 1, np.full(rows, graph.outlier_cost + 1)])
-        matrix = coo_array((costs, ends), shape=(rows, columns + rows)).tocsr()
-        ours = best(lambda c=candidate, t=truth: edgecritic.match(c, t), 2)
-        ratios["SciPy"].append(seconds(lambda m=matrix: min_weight_full_bipartite_matching(m)) / ours)
-        ratios["OR-Tools"].append(
-            seconds(lambda g=graph: assign_by_cost_scaling(g, cost_scaling_solver())) / ours
-        )
-    names = {"SciPy": ("SciPy min_weight_full_bipartite_matching", 25), "OR-Tools": ("OR-Tools", 10)}
-    for key, (name, bar) in names.items():
-        median = statistics.median(ratios[key])
-        yield Bar(PART, f"exact against {name}", f"median {median:.0f}×", f"≥ {bar}×", median >= bar)
+        ours = best(lambda c=candidate, t=truth: edgecritic.match(c, t), 3)
+        for key, mirrored in (("SciPy", True), ("small", False)):
+            matrix = sparse_costs(graph, mirrored)
+            ratios[key].append(seconds(lambda m=matrix: min_weight_full_bipartite_matching(m)) / ours)
+        solver = cost_scaling_solver()
+        ratios["OR-Tools"].append(seconds(lambda g=graph, s=solver: assign_by_cost_scaling(g, s)) / ours)
+    median = {key: statistics.median(values) for key, values in ratios.items()}
+    yield Bar(
+        PART,
+        "exact against SciPy min_weight_full_bipartite_matching on the same graph",
+        f"median {median['SciPy']:.0f}× ({median['small']:.1f}× on the smaller graph)",
+        "≥ 25×",
+        median["SciPy"] >= 25,
+    )
+    yield Bar(
+        PART,
+        "exact against OR-Tools on the same graph",
+        f"median {median['OR-Tools']:.0f}×",
+        "≥ 10×",
+        median["OR-Tools"] >= 10,
+    )
+
+
+def sparse_costs(graph: Graph, mirrored: bool) -> csr_array:
+    """Costs plus 1 (SciPy takes 0 for no link), with dummies for candidates or for both sides."""
+    n, m = graph.candidates.size, graph.truths.size
+    own_row, own_column = np.arange(n), np.arange(m)
+    rows = [graph.rows, own_row]
+    columns = [graph.columns, m + own_row]
+    costs = [graph.costs + 1, np.full(n, graph.outlier_cost + 1)]
+    if mirrored:
+        rows += [n + own_column, n + graph.columns]
+        columns += [own_column, m + graph.rows]
+        costs += [np.ones(m), np.ones(graph.rows.size)]
+    shape = (n + m if mirrored else n, n + m)
+    ends = (np.concatenate(rows), np.concatenate(columns))
+    return coo_array((np.concatenate(costs), ends), shape=shape).tocsr()
 
 
 def volumes(data: Path) -> Iterator[Bar]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from edgecritic import __version__
 from edgecritic.datasets.cases import Case, Dataset, find_cases
 from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
@@ -402,8 +403,9 @@ def _protocol_record(protocol: Protocol, judged: Mapping[str, Mapping[str, Judge
 
 
 def _versions() -> dict[str, str]:
-    names = ("edgecritic", "numpy", "numba", "scipy")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+    names = ("numpy", "numba", "scipy")
+    versions = {name: version(name) for name in names}
+    return {"python": platform.python_version(), "edgecritic": __version__, **versions}
 
 
 def _failure_rows(failures: Iterable[Failure]) -> list[dict[str, str]]:
