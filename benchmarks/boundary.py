@@ -152,22 +152,23 @@ def whole_command(data: Path) -> Iterator[Bar]:
         "[(case.load_strength(), case.load_truths()) for case in cases]; print(time.perf_counter() - start)"
     )
     run = (
-        "import sys, resource; from edgecritic.cli.main import main;"
+        "import sys; sys.path.insert(0, {3!r}); from growth import peak_memory;"
+        "from edgecritic.cli.main import main;"
         "status = main(['bench', 'ucm={0}', '--truth', '{1}', '--out', '{2}', '--jobs', '2']);"
-        "sys.stderr.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)); sys.exit(status)"
+        "sys.stderr.write(str(peak_memory())); sys.exit(status)"
     )
     spent, read, peak = [], [], 0.0
     for _ in range(3):
         with tempfile.TemporaryDirectory() as folder:
             start = time.perf_counter()
             done = subprocess.run(
-                [sys.executable, "-c", run.format(*places, folder)],
+                [sys.executable, "-c", run.format(*places, folder, str(Path(__file__).parent))],
                 check=True,
                 capture_output=True,
                 text=True,
             )
             spent.append(time.perf_counter() - start)
-            peak = max(peak, int(done.stderr.split()[-1]) / 1024)
+            peak = max(peak, int(done.stderr.split()[-1]) / 2**20)
         read.append(float(child(reading)[2]))
     ratio = min(spent) / min(read)
     yield Bar(
