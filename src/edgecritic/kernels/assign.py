@@ -21,14 +21,16 @@ from edgecritic.kernels.state import ABSENT, ALONE, FAR, Ints, Places, State
 __all__ = ["Search", "Tally", "new_search", "new_tally", "solve", "update", "sweep"]
 
 _MOST_BIDS = 8
+_STRIDE = 64
 
 
 class Search(NamedTuple):
     """Scratch memory of the searches.
 
     In a search the distance of a node is reach − price; between searches `reach` is far for every node.
-    Nodes at the distance that the search has come to wait in the stack `near`, farther ones in the heap:
-    most are reached over links of reduced cost 0.
+    Nodes at the distance that the search has come to wait in the stack `near` (most are reached over links
+    of reduced cost 0), farther ones in the heap. `add` puts those beyond its horizon into the unsorted list
+    `far` first: most of them are never visited.
     """
 
     reach: Ints
@@ -38,6 +40,8 @@ class Search(NamedTuple):
     near: Places
     heap_key: Ints
     heap_node: Places
+    far_key: Ints
+    far_node: Places
 
 
 def new_search(nodes: int) -> Search:
@@ -50,6 +54,8 @@ def new_search(nodes: int) -> Search:
         near=np.empty(nodes, dtype=np.int32),
         heap_key=np.empty(2 * nodes + 64, dtype=np.int64),
         heap_node=np.empty(2 * nodes + 64, dtype=np.int32),
+        far_key=np.empty(2 * nodes + 64, dtype=np.int64),
+        far_node=np.empty(2 * nodes + 64, dtype=np.int32),
     )
 
 
@@ -102,6 +108,42 @@ def _tidy(keys: Ints, nodes: Places, size: int, reach: Ints, price: Ints) -> int
 
 
 @kernel
+def _shorten(keys: Ints, nodes: Places, size: int, reach: Ints, price: Ints) -> int:
+    """Throw entries out of an unsorted list that were overtaken by a shorter way; return how many stay."""
+    kept = 0
+    for at in range(size):
+        key = keys[at]
+        node = nodes[at]
+        if key == reach[node] - price[node]:
+            keys[kept] = key
+            nodes[kept] = node
+            kept += 1
+    return kept
+
+
+@kernel
+def _advance(search: Search, price: Ints, distant: int, stride: int) -> tuple[int, int, np.int64]:
+    """Move the nearest of the unsorted list into the empty heap; return both sizes and the horizon."""
+    keys, nodes = search.far_key, search.far_node
+    distant = _shorten(keys, nodes, distant, search.reach, price)
+    horizon = FAR
+    for at in range(distant):
+        horizon = min(horizon, keys[at] + stride)
+    heap = kept = 0
+    for at in range(distant):
+        key = keys[at]
+        node = nodes[at]
+        if key < horizon:
+            _push(search.heap_key, search.heap_node, heap, key, node)
+            heap += 1
+        else:
+            keys[kept] = key
+            nodes[kept] = node
+            kept += 1
+    return heap, kept, horizon
+
+
+@kernel
 def add(links: Links, state: State, search: Search, new: int) -> int:
     """Bring the row `new` into the problem and make the matching optimal again.
 
@@ -122,7 +164,10 @@ def add(links: Links, state: State, search: Search, new: int) -> int:
     end_row = new
     row = new
     now = passed = np.int64(0)  # distance of `row`, and that less its price
-    heap = waiting = seen_count = done_count = 0
+    heap = waiting = distant = seen_count = done_count = 0
+    horizon = now  # what is farther waits in the unsorted list
+    far_key, far_node = search.far_key, search.far_node
+    stride = _STRIDE * scale
     while True:
         for link in range(start[row], start[row + 1]):
             least = passed + cost[link] * scale
@@ -147,18 +192,32 @@ def add(links: Links, state: State, search: Search, new: int) -> int:
             if far == now:
                 near[waiting] = column
                 waiting += 1
-                continue
-            if heap == keys.size:
-                heap = _tidy(keys, nodes, heap, reach, v)
-            _push(keys, nodes, heap, far, column)
-            heap += 1
+            elif far >= horizon:
+                if distant == far_key.size:
+                    distant = _shorten(far_key, far_node, distant, reach, v)
+                far_key[distant] = far
+                far_node[distant] = column
+                distant += 1
+            else:
+                if heap == keys.size:
+                    heap = _tidy(keys, nodes, heap, reach, v)
+                _push(keys, nodes, heap, far, column)
+                heap += 1
         if now >= best:
             break
         found = waiting > 0
         if found:
             waiting -= 1
             column = near[waiting]
-        while heap > 0 and keys[0] < best and not found:
+        while not found:
+            if heap == 0:
+                if distant == 0:
+                    break
+                heap, distant, horizon = _advance(search, v, distant, stride)
+                if heap == 0:
+                    break
+            if keys[0] >= best:
+                break
             now = keys[0]
             column = nodes[0]
             found = now == reach[column] - v[column]
