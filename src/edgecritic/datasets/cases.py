@@ -227,7 +227,9 @@ def _joined(listings: dict[str, Listing]) -> Listing:
     for part in listings.values():
         repeated = sorted(set(result.files) & set(part.files), key=natural_key)
         if repeated:
-            raise DataError(f"several splits hold the name(s) {_some(repeated)}; choose one with split=")
+            raise DataError(
+                f"several splits hold the name(s) {_some(repeated)}; choose one with split (--split)"
+            )
         result.files |= part.files
         result.ignored += part.ignored
         result.layouts |= part.layouts

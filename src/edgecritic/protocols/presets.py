@@ -365,6 +365,6 @@ def get_protocol(protocol: str | Protocol) -> Protocol:
         raise InputError(f"a protocol is named by text such as 'bsds', got {protocol!r}")
     if protocol in PRESETS:
         return PRESETS[protocol]
-    near = difflib.get_close_matches(protocol, PRESETS, 1, 0.5)
+    near = difflib.get_close_matches(protocol, PRESETS, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise UnknownNameError(f"unknown protocol {protocol!r}{hint} (known: {', '.join(PRESETS)})")
