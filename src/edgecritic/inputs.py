@@ -61,7 +61,7 @@ def as_array(data: Any, name: str = "array") -> NDArray[Any]:
 
 def _without_mask(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
     """Return the values of a masked array in which nothing is masked; the mask means nothing here."""
-    hidden = int(np.ma.count_masked(data))
+    hidden = int(np.count_nonzero(np.ma.getmaskarray(data)))
     if hidden:
         raise InputError(
             f"{name} is a masked array with {hidden} masked value(s), which would be counted all the same; "

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["jsonable", "print_json", "number", "table", "progress"]
+__all__ = ["jsonable", "print_json", "number", "table", "terminal_width", "progress"]
 
 
 def jsonable(value: Any) -> Any:
@@ -81,6 +82,11 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), right: S
         ]
         shown.append("  ".join(cells).rstrip())
     return "\n".join(shown)
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal; 100 where the output is none, as in a pipe."""
+    return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 
 @contextmanager
