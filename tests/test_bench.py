@@ -18,6 +18,7 @@ from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_bsds_mat, write_map
 from edgecritic.errors import DataError, InputError
 from edgecritic.protocols.summary import summarise
+from edgecritic.report.bench import write_run
 from edgecritic.report.classic import read_counts, read_curve, read_summary
 from edgecritic.report.write import load_results
 from edgecritic.run.bench import run_bench
@@ -259,6 +260,35 @@ def test_no_common_names(tmp_path):
         run_bench({"mine": place / "pred"}, place / "truth")
     with pytest.raises(InputError):
         run_bench({}, place / "truth")
+
+
+def test_folders_within_folders(tmp_path):
+    place = make_set(tmp_path, 2)
+    for folder in ("pred", "truth"):
+        for path in list((place / folder).iterdir()):
+            (place / folder / "scene").mkdir(exist_ok=True)
+            path.rename(place / folder / "scene" / path.name)
+    run = run_bench({"mine": place / "pred"}, place / "truth", out=tmp_path / "run", draws=0, jobs=1)
+    ids = [row["id"] for row in run.results["detectors"][0]["per_image"]]
+    assert len(ids) == 2
+    assert all(name.startswith("scene/") for name in ids)
+    write_run(tmp_path / "run", run)
+    assert all((tmp_path / f"run/mine/{name}_ev1.txt").is_file() for name in ids)
+
+
+def test_results_are_not_written_among_the_maps(tmp_path):
+    place = make_set(tmp_path, 2)
+    before = sorted(path.name for path in (place / "pred").iterdir())
+    with pytest.raises(InputError, match="another folder"):
+        run_bench({"mine": place / "pred"}, place / "truth", out=place / "truth" / ".." / "pred")
+    assert sorted(path.name for path in (place / "pred").iterdir()) == before
+
+
+def test_files_in_place_of_their_folder(tmp_path):
+    place = make_set(tmp_path, 2)
+    files = {path.name: path for path in (place / "pred").iterdir()}
+    with pytest.raises(InputError, match=r"a detector is a folder of predictions; give .*pred$"):
+        run_bench(files, place / "truth")
 
 
 def test_store_keeps_whole_records_only(tmp_path):

@@ -58,10 +58,9 @@ def render(diagnosis: Diagnosis) -> str:
     for finding in diagnosis.findings:
         groups.setdefault((finding.severity, finding.kind), []).append(finding)
     low, high = diagnosis.annotators
-    people = f"{low}" if low == high else f"{low} to {high}"
-    lines = [
-        f"{diagnosis.cases} images, {people} annotators each, truth layout: {diagnosis.layout or 'none'}"
-    ]
+    people = "1 annotator" if high == 1 else f"{low if low == high else f'{low} to {high}'} annotators"
+    images = f"{diagnosis.cases} image{'s' * (diagnosis.cases != 1)}"
+    lines = [f"{images}, {people} each, truth layout: {diagnosis.layout or 'none'}"]
     for (severity, kind), findings in groups.items():
         files = f" ({len(findings)} files)" if len(findings) > 1 else ""
         lines.append(f"\n{severity.upper():8}{kind}{files}")
@@ -70,8 +69,14 @@ def render(diagnosis: Diagnosis) -> str:
             lines.append(f"        … and {len(findings) - _SHOWN} more (see --json)")
         remedies = dict.fromkeys(finding.remedy for finding in findings if finding.remedy)
         lines += [f"     →  {remedy}" for remedy in list(remedies)[:_SHOWN]]
-    count = len(diagnosis.errors)
-    lines.append(
-        "\nNo errors: ready to be scored." if diagnosis.ok else f"\n{count} error(s): fix them first."
-    )
+    lines.append(f"\n{_verdict(diagnosis)}")
     return "\n".join(lines)
+
+
+def _verdict(diagnosis: Diagnosis) -> str:
+    if not diagnosis.ok:
+        count = len(diagnosis.errors)
+        return f"{count} error{'s' * (count != 1)}: fix {'them' if count != 1 else 'it'} first."
+    if any(finding.kind == "volumes" for finding in diagnosis.findings):
+        return "No errors: ready for edgecritic score (bench takes images only)."
+    return "No errors: ready to be scored."

@@ -198,6 +198,9 @@ def _check_files(case: Case, binarize: float | None) -> _Checked:
             strength = _load(case.load_strength, result, case, "prediction")
     result.annotators = len(truths)
     result.findings += check_case(strength, truths, name=case.id, mask=mask)
+    if any(one.ndim == 3 for one in (strength, *truths) if one is not None):
+        told, remedy = "maps are volumes, which bench does not take", "judge them with edgecritic score"
+        result.findings.append(Finding("warning", case.id, told, remedy, "volumes"))
     if strength is not None:
         result.depth = "8-bit" if _is_8_bit(strength) else "finer than 8-bit"
         result.findings += _check_photo(case, strength.shape)
@@ -229,9 +232,9 @@ def _load(load: Callable[[], Any], result: _Checked, case: Case, what: str) -> A
 
 def _check_names(dataset: Dataset, truth: str) -> Iterator[Finding]:
     if not dataset.cases:
-        yield Finding(
-            "error", truth, "no prediction has a truth of the same name", "rename the files", "no cases"
-        )
+        told, remedy = dataset.no_case()
+        yield Finding("error", truth, told, remedy, "no cases")
+        return
     for name in dataset.without_truth:
         yield Finding("warning", name, "prediction has no truth", "remove it or add its truth", "no truth")
     for name in dataset.without_prediction:

@@ -178,7 +178,9 @@ def _prepared(
     map_ = as_strength(strength)
     maps = as_truths(truths, map_.shape)
     if map_.ndim != 2:
-        raise InputError(f"a sweep needs a 2-D strength map, got shape {map_.shape}")
+        raise InputError(
+            f"the benchmark takes 2-D maps, got shape {map_.shape}; edgecritic.score judges volumes"
+        )
     map_ = _suppressed(map_, protocol)
     if mask is None:
         return map_, maps, map_.size

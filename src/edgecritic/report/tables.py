@@ -98,11 +98,9 @@ def terminal_table(results: Mapping[str, Any], *, width: int = WIDTH) -> str:
         below.append(STARS_TEXT)
     failures = len(results.get("failures") or ())
     if failures:
-        below.append(f"{failures} {'file' if failures == 1 else 'files'} failed; see results.json")
-    return (
-        "\n".join(line.rstrip() for line in [lines[0], rule, *lines[1:], rule, *_wrapped(below, width)])
-        + "\n"
-    )
+        below.append(f"{failures} {'file' if failures == 1 else 'files'} failed")
+    whole = [lines[0], rule, *lines[1:], rule, *_wrapped(below, width)]
+    return "\n".join(line.rstrip() for line in whole) + "\n"
 
 
 def _rows(results: Mapping[str, Any], order: list[Mapping[str, Any]]) -> list[list[str]]:

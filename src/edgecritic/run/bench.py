@@ -129,6 +129,7 @@ def run_bench(
         raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
     if draws < 0:
         raise InputError(f"the number of bootstrap draws must be at least 0, got {draws}")
+    _check_places(detectors, truth, out)
     folder = None if out is None else _made(Path(out).absolute())
     sets = {
         name: find_cases(
@@ -142,7 +143,7 @@ def run_bench(
     }
     for name, found in sets.items():
         if not found.cases:
-            raise DataError(f"{detectors[name]}: no prediction has the name of a truth in {truth}")
+            raise DataError(f"{detectors[name]}: {'; '.join(found.no_case())}")
     work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize)
     finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
@@ -202,6 +203,20 @@ def _jobs(
             jobs.append(Job(name, case, protocol, extras, records, fresh, first, binarize))
             people.add(case.id)
     return jobs
+
+
+def _check_places(detectors: Mapping[str, str | Path], truth: str | Path, out: str | Path | None) -> None:
+    """Refuse results among the maps, and the files of a folder given in its place."""
+    if out is not None and any(
+        Path(out).resolve() == Path(one).resolve() for one in (*detectors.values(), truth)
+    ):
+        raise InputError(f"{out}: holds maps that are judged; write the results to another folder")
+    files = [Path(place) for place in detectors.values() if Path(place).is_file()]
+    if len(files) > 1 and Path(truth).is_dir():
+        raise InputError(
+            f"{files[0]} and {len(files) - 1} more are files, but a detector is a folder of predictions; "
+            f"give {files[0].parent}"
+        )
 
 
 def _made(folder: Path) -> Path:

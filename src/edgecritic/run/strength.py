@@ -95,7 +95,7 @@ def run_strength(
     for name, place in detectors.items():
         found = find_cases(absolute(place), Path(truth).absolute(), masks=absolute(masks), split=split)
         if not found.cases:
-            raise DataError(f"{place}: no prediction has the name of a truth in {truth}")
+            raise DataError(f"{place}: {'; '.join(found.no_case())}")
         records = None if folder is None else folder / "images" / f"strength-{safe_name(name)}"
         work += [_Job(name, case, chosen, steps, draws, seed, records, fresh) for case in found]
     finished: dict[str, dict[str, Any]] = {name: {} for name in detectors}
