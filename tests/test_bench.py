@@ -159,7 +159,8 @@ def test_bad_files_are_named_and_the_rest_is_finished(tmp_path, capsys):
     results = load_results(tmp_path / "out")
     assert {row["id"] for row in results["failures"]} == {"im0", "im1", "im2", "im3"}
     assert results["detectors"][0]["images"] == 2
-    errors = capsys.readouterr().err.strip().splitlines()
+    told = capsys.readouterr().err.strip().splitlines()
+    errors = [line for line in told if " warning: " not in line]
     assert len(errors) == 4
     for name, word in (("im0", "im0.png"), ("im1", "10"), ("im2", "dark"), ("im3", "no prediction")):
         line = next(line for line in errors if f" {name}:" in line)
@@ -274,6 +275,21 @@ def test_folders_within_folders(tmp_path):
     assert all(name.startswith("scene/") for name in ids)
     write_run(tmp_path / "run", run)
     assert all((tmp_path / f"run/mine/{name}_ev1.txt").is_file() for name in ids)
+
+
+def test_thick_maps_without_suppression_are_told(tmp_path, capsys):
+    write(tmp_path, 2, detectors=("good", "thick"))
+    places = [str(tmp_path / "predictions" / name) for name in ("good", "thick")]
+    arguments = ["bench", *places, "--truth", str(tmp_path / "truth"), "--bootstrap", "0", "--jobs", "1"]
+    assert main(arguments) == 0
+    warned = [line for line in capsys.readouterr().err.splitlines() if "--nms hed" in line]
+    assert len(warned) == 1
+    assert "thick: the maps are thick" in warned[0]
+    assert main([*arguments, "--nms", "hed", "--json"]) == 0
+    told = capsys.readouterr()
+    assert "--nms" not in told.err
+    protocol = json.loads(told.out)["protocol"]
+    assert (protocol["id"], protocol["nms"]) == ("bsds-hed", "hed")
 
 
 def test_results_are_not_written_among_the_maps(tmp_path):

@@ -31,8 +31,8 @@ def test_figure_shows_iso_lines_human_and_legend_in_order(make_results):
     assert axes.get_xlim() == axes.get_ylim() == (0, 1)
     assert [text.get_text() for text in axes.texts] == [f".{n}" for n in range(1, 10)]
     found = legend_texts(figure)
-    assert found[0] == "[F=.79] Human"
-    scores = [float(text[3:6]) for text in found[1:]]
+    assert found[0] == f"[F={results['human']['f']:.3f}] Human".replace("0.", ".")
+    scores = [float(text[3:7]) for text in found[1:]]
     assert scores == sorted(scores, reverse=True)
     assert len(found) == 1 + 3 + 1
     # Every point of an iso line has its F.

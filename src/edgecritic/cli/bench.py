@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from edgecritic.protocols.presets import Protocol
 
 __all__ = ["add_parser", "run"]
 
@@ -28,7 +31,18 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("predictions", nargs="+", metavar="[NAME=]FOLDER", help="predictions of a detector")
     parser.add_argument("--truth", required=True, metavar="FOLDER", help="truths, in any known layout")
     judge = parser.add_argument_group("how to judge")
-    judge.add_argument("--protocol", default="bsds", metavar="ID|FILE.toml", help="default: bsds")
+    judge.add_argument(
+        "--protocol",
+        default="bsds",
+        metavar="ID|FILE.toml",
+        help="see edgecritic list protocols (default: bsds)",
+    )
+    judge.add_argument(
+        "--nms",
+        metavar="RECIPE",
+        help="suppress non-maxima by this recipe in place of the protocol's, such as hed, rcf or none; "
+        "see edgecritic list recipes",
+    )
     judge.add_argument(
         "--also",
         default="crispness",
@@ -72,14 +86,18 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.report.bench import read_curves, write_run
     from edgecritic.report.tables import terminal_table
     from edgecritic.run.bench import run_bench
+    from edgecritic.run.protocol_file import find_protocol
 
+    protocol = find_protocol(args.protocol)
+    if args.nms is not None:
+        protocol = protocol.with_nms(args.nms)
     detectors = _named(args.predictions)
     curves = read_curves(_named(args.curve, must_name=True))
     with progress("judging", unit="image") as step:
         finished = run_bench(
             detectors,
             args.truth,
-            protocol=args.protocol,
+            protocol=protocol,
             out=args.out,
             jobs=args.jobs,
             cluster=args.cluster,
@@ -95,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.out is not None:
         write_run(args.out, finished)
-    strengths = None if args.strength is None else _judge_by_strength(args, detectors)
+    strengths = None if args.strength is None else _judge_by_strength(args, detectors, protocol)
     if args.json:
         print_json(finished.results if strengths is None else {**finished.results, "strength": strengths})
     else:
@@ -137,7 +155,9 @@ def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path
     return found
 
 
-def _judge_by_strength(args: argparse.Namespace, detectors: dict[str, str | Path]) -> dict[str, Any]:
+def _judge_by_strength(
+    args: argparse.Namespace, detectors: dict[str, str | Path], protocol: Protocol
+) -> dict[str, Any]:
     from edgecritic.cli._output import progress
     from edgecritic.errors import InputError
     from edgecritic.report.document import document_text
@@ -152,7 +172,7 @@ def _judge_by_strength(args: argparse.Namespace, detectors: dict[str, str | Path
         found = run_strength(
             detectors,
             args.truth,
-            protocol=args.protocol,
+            protocol=protocol,
             levels=levels,
             out=args.out,
             jobs=args.jobs,

@@ -99,7 +99,9 @@ def _of_item(name: str, item: Any) -> dict[str, Any]:
     if hasattr(item, "source") and not hasattr(item, "title"):
         return {"name": name, "parameters": item.as_dict(), "summary": item.source}
     values = _fields(item)
-    return {"name": name, "parameters": {}, "summary": values.pop("title", ""), **values}
+    share, nms, rule = (values[key] for key in ("relative_tolerance", "nms", "ap_rule"))
+    told = f"{values.pop('title')} (tolerance {share:g} of the diagonal, NMS {nms}, AP {rule})"
+    return {"name": name, "parameters": {}, "summary": told, **values}
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -135,8 +137,8 @@ def _one(found: list[dict[str, Any]], name: str, kind: str) -> dict[str, Any]:
 
 
 def _overview(found: list[dict[str, Any]]) -> str:
-    """Return one line per entry, under the name of its family if it has one."""
-    from edgecritic.cli._output import table
+    """Return one line per entry where it fits, under the name of its family if it has one."""
+    from edgecritic.cli._output import hanging, terminal_width
 
     families = list(dict.fromkeys(entry.get("family") for entry in found))
     blocks = []
@@ -144,7 +146,7 @@ def _overview(found: list[dict[str, Any]]) -> str:
         group = [entry for entry in found if entry.get("family") == family]
         rows = [[_call(entry), *_marks(entry), entry["summary"]] for entry in group]
         title = f"{family}\n" if family else ""
-        blocks.append(title + table(rows))
+        blocks.append(title + hanging(rows, terminal_width()))
     return "\n\n".join(blocks)
 
 
@@ -162,7 +164,7 @@ def _marks(entry: dict[str, Any]) -> list[str]:
 
 
 def _details(entry: dict[str, Any]) -> str:
-    from edgecritic.cli._output import table
+    from edgecritic.cli._output import hanging, terminal_width
 
     rows = []
     for key, value in entry.items():
@@ -170,7 +172,7 @@ def _details(entry: dict[str, Any]) -> str:
             rows += [[f"  {name}", f"default {_text(default)}"] for name, default in value.items()]
         elif value not in (None, ""):
             rows.append([key.replace("_", " "), _text(value)])
-    return table(rows)
+    return hanging(rows, terminal_width())
 
 
 def _text(value: Any) -> str:

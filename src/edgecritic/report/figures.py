@@ -139,11 +139,11 @@ def _figure(results: Mapping[str, Any]) -> Figure:
     axes = figure.add_axes((0.53 / width, 0.09, side / width, side / 5.0))
     _draw_frame(axes)
     handles = [_draw_curve(axes, one, rank, len(series)) for rank, one in enumerate(series)]
-    labels = [f"[F={short(one.f, 2)}] {shorten(one.name)}" for one in series]
+    labels = [f"[F={short(one.f)}] {shorten(one.name)}" for one in series]
     if human:
         (dot,) = axes.plot(human["recall"], human["precision"], "o", color="#1a7f37", ms=7, zorder=500)
         handles.insert(0, dot)
-        labels.insert(0, f"[F={short(human['f'], 2)}] Human")
+        labels.insert(0, f"[F={short(human['f'])}] Human")
     if handles:
         place: dict[str, Any] = (
             {"loc": "lower left"} if inside else {"loc": "upper left", "bbox_to_anchor": (1.07, 1.0)}

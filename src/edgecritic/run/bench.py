@@ -33,6 +33,7 @@ SCHEMA = 1
 """Version of the layout of ``results.json``."""
 
 _RECORDS = "records"
+_THICK = 0.5  # thin maps have an average crispness above .85, the maps of networks and filters below .45
 _TAKEN = re.compile(r"records|results\.json|report\.html|table\.\w+|pr\.\w+|eval_bdry\w*\.txt", re.IGNORECASE)
 
 
@@ -170,7 +171,7 @@ def run_bench(
         "comparisons": _comparisons(details, draws),
         "curves": list(curves),
         "failures": _failure_rows(failures),
-        "notes": _notes(sets, judged, binarize),
+        "notes": _notes(sets, judged, chosen, binarize),
     }
     run = BenchRun(
         results=results,
@@ -428,13 +429,31 @@ def _failure_rows(failures: Iterable[Failure]) -> list[dict[str, str]]:
     return sorted(rows, key=lambda row: (row["detector"], row["id"]))
 
 
+def _thick_notes(judged: Mapping[str, Mapping[str, Judged]], protocol: Protocol) -> list[str]:
+    """Say which maps need the suppression that the protocol does not have."""
+    if protocol.nms != "none" or not protocol.thin:
+        return []
+    means = {name: (_crispness(items) or {}).get("mean", 1.0) for name, items in judged.items()}
+    return [
+        f"{name}: the maps are thick (average crispness {mean:.2f}) and {protocol.id} suppresses no "
+        "non-maxima, which costs precision; maps of networks are judged with a recipe, such as --nms hed"
+        for name, mean in means.items()
+        if mean < _THICK
+    ]
+
+
 def _notes(
-    sets: Mapping[str, Dataset], judged: Mapping[str, Mapping[str, Judged]], binarize: float | None
+    sets: Mapping[str, Dataset],
+    judged: Mapping[str, Mapping[str, Judged]],
+    protocol: Protocol,
+    binarize: float | None,
 ) -> list[str]:
     kept = {name: replace(found, without_prediction=()) for name, found in sets.items()}  # they are failures
-    notes = [f"{name}: {problem}" for name, found in kept.items() for problem in found.problems()]
-    if binarize is not None:
-        notes.insert(0, f"grey truths were cut at {binarize:g} of the largest possible value")
+    notes = (
+        [] if binarize is None else [f"grey truths were cut at {binarize:g} of the largest possible value"]
+    )
+    notes += _thick_notes(judged, protocol)
+    notes += [f"{name}: {problem}" for name, found in kept.items() for problem in found.problems()]
     for name, items in judged.items():
         notes += [f"{name}: {note}" for item in items.values() for note in item.numbers["notes"]]
     return notes
