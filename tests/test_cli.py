@@ -50,6 +50,7 @@ def test_first_screen(capsys):
     assert (status, err) == (0, "")
     assert "edgecritic match" in out
     assert len(out.splitlines()) <= 24
+    assert max(len(line) for line in out.splitlines()) <= 80
 
 
 def test_version(capsys):

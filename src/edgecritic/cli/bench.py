@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edgecritic.cli._data import add_data_options, add_truth
+
 if TYPE_CHECKING:
     from edgecritic.protocols.presets import Protocol
 
@@ -27,9 +29,15 @@ def add_parser(subparsers: Any) -> None:
         "bench",
         help="ODS, OIS and AP of detectors over a data set, with a report",
         description=_DESCRIPTION,
+        epilog="Example: edgecritic bench mine=results --truth BSDS500 --protocol pdollar --nms hed --out run",
     )
-    parser.add_argument("predictions", nargs="+", metavar="[NAME=]FOLDER", help="predictions of a detector")
-    parser.add_argument("--truth", required=True, metavar="FOLDER", help="truths, in any known layout")
+    parser.add_argument(
+        "predictions",
+        nargs="+",
+        metavar="[NAME=]FOLDER",
+        help="predictions of a detector, one file per image; several folders are compared",
+    )
+    add_truth(parser)
     judge = parser.add_argument_group("how to judge")
     judge.add_argument(
         "--protocol",
@@ -47,32 +55,34 @@ def add_parser(subparsers: Any) -> None:
         "--also",
         default="crispness",
         metavar="LIST",
-        help="measure beside it, comma-separated: crispness, ceval, tolerances, all or none "
+        help="measure as well, comma-separated: crispness, ceval, tolerances, all or none "
         "(default: crispness)",
     )
     judge.add_argument(
         "--strength",
         metavar="LIST",
-        help="judge on labels of at least these strengths as well, for instance 0,.2,.4,.6,.8,1",
-    )
-    judge.add_argument("--images", metavar="FOLDER", help="photos, shown in the report")
-    judge.add_argument("--masks", metavar="FOLDER", help="maps that are on where pixels count")
-    judge.add_argument("--split", metavar="NAME", help="which split of a data set")
-    judge.add_argument(
-        "--binarize",
-        type=float,
-        metavar="SHARE",
-        help="accept grey truths, cut at SHARE of the largest value",
+        help="judge as well on labels of at least these perceptual strengths, such as 0,.2,.4,.6,.8,1",
     )
     judge.add_argument(
-        "--bootstrap", type=int, default=1000, metavar="N", help="draws for intervals (default: 1000)"
+        "--bootstrap",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="draws for confidence intervals, 0 for none (default: 1000)",
     )
+    add_data_options(parser.add_argument_group("data"))
     output = parser.add_argument_group("output")
-    output.add_argument("-o", "--out", metavar="DIR", help="where results and report are written")
+    output.add_argument("-o", "--out", metavar="DIR", help="write results and report into this folder")
     output.add_argument(
-        "--curve", action="append", default=[], metavar="NAME=FILE", help="draw a published curve as well"
+        "--curve",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="draw a published curve (eval_bdry_thr.txt) as well",
     )
-    output.add_argument("--json", action="store_true", help="print results.json instead of the table")
+    output.add_argument(
+        "--json", action="store_true", help="print one JSON document (results.json) in place of the table"
+    )
     work = parser.add_argument_group("work")
     work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
     work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")

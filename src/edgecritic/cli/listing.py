@@ -26,7 +26,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="show strategies, measures, detectors, protocols, NMS recipes, data set layouts",
         description="Show what there is, with parameters and their defaults. With a NAME show all about it.",
     )
-    parser.add_argument("kind", choices=list(KINDS), help="what to list")
+    parser.add_argument("kind", choices=list(KINDS), metavar="KIND", help=f"{', '.join(KINDS)}")
     parser.add_argument("name", nargs="?", metavar="NAME", help="show everything known of this one")
     parser.add_argument("--family", metavar="F", help="only this family (of measures)")
     parser.add_argument("--json", action="store_true", help="print one JSON document")

@@ -30,16 +30,17 @@ _HELP_ORDER = (
 _FIRST_SCREEN = """\
 EdgeCritic {version} says how good an edge map is.
 
-  edgecritic demo                          everything on generated data, with a report
-  edgecritic bench FOLDER --truth FOLDER   ODS, OIS and AP of a detector, with a report
-  edgecritic score CANDIDATE TRUTH         all measures of one map
-  edgecritic match CANDIDATE TRUTH         hits, misses and false alarms of one map
-  edgecritic tune IMAGE --truth TRUTH      the best threshold of every detector
-  edgecritic annotators FOLDER             how far annotators agree
-  edgecritic studio                        label edges, let people judge them, in a browser
-  edgecritic doctor FOLDER --truth FOLDER  what is wrong with these files?
-  edgecritic list measures                 what there is, with parameters
-  edgecritic --help                        all commands
+  edgecritic demo                             everything on generated data
+  edgecritic bench FOLDER --truth FOLDER      ODS, OIS and AP of a detector
+  edgecritic doctor FOLDER --truth FOLDER     what is wrong with these files?
+  edgecritic score CANDIDATE TRUTH            all measures of one map
+  edgecritic match CANDIDATE TRUTH            hits, misses and false alarms
+  edgecritic detect sobel IMAGE --out FOLDER  edges by a classical detector
+  edgecritic tune IMAGE --truth TRUTH         the best threshold of detectors
+  edgecritic annotators FOLDER                how far annotators agree
+  edgecritic studio                           label edges in a browser
+  edgecritic list measures                    what there is, with parameters
+  edgecritic --help                           all commands
 """
 
 
