@@ -29,7 +29,7 @@ def add_parser(subparsers: Any) -> None:
         "bench",
         help="ODS, OIS and AP of detectors over a data set, with a report",
         description=_DESCRIPTION,
-        epilog="Example: edgecritic bench mine=results --truth BSDS500 --protocol pdollar --nms hed --out run",
+        epilog="Example: edgecritic bench mine=results --truth BSDS500 --protocol pdollar --nms hed -o run",
     )
     parser.add_argument(
         "predictions",
