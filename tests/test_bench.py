@@ -300,6 +300,15 @@ def test_results_are_not_written_among_the_maps(tmp_path):
     assert sorted(path.name for path in (place / "pred").iterdir()) == before
 
 
+def test_detectors_have_the_names_that_were_given(tmp_path, monkeypatch):
+    from edgecritic.cli.bench import _named
+
+    (tmp_path / "deep/maps").mkdir(parents=True)
+    (tmp_path / "mine").symlink_to(tmp_path / "deep/maps", target_is_directory=True)
+    monkeypatch.chdir(tmp_path / "deep")
+    assert list(_named([str(tmp_path / "mine"), "maps/", "net=maps", "."])) == ["mine", "maps", "net", "deep"]
+
+
 def test_files_in_place_of_their_folder(tmp_path):
     place = make_set(tmp_path, 2)
     files = {path.name: path for path in (place / "pred").iterdir()}

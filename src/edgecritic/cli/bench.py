@@ -154,7 +154,9 @@ def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path
         if not equals or (Path(item).exists() and not must_name):
             if must_name:
                 raise InputError(f"expected NAME=FILE, got {item!r}")
-            name, path = Path(item).resolve().name, item
+            place = Path(item)
+            name = place.name if place.name not in ("", "..") else place.resolve().name
+            path = item
         if not name or not path:
             raise InputError(f"expected NAME=PATH, got {item!r}")
         if name in found:
