@@ -24,6 +24,15 @@ def legend_texts(figure):
     return [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
 
 
+def test_the_legend_beside_the_plot_is_inside_the_figure(make_results):
+    names = [f"W{'M' * 30}_network_of_a_long_name_{number:03}" for number in range(12)]
+    figure = precision_recall_figure(make_results(names=names))
+    figure.canvas.draw()
+    legend = figure.axes[0].get_legend().get_window_extent()
+    assert 0 < legend.x0 < legend.x1 <= figure.bbox.x1
+    assert len({text.get_text()[8:] for text in figure.axes[0].get_legend().get_texts()}) == 12 + 2
+
+
 def test_figure_shows_iso_lines_human_and_legend_in_order(make_results):
     results = make_results(3)
     figure = precision_recall_figure(results)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgecritic.errors import MissingExtraError
-from edgecritic.report.view import Series, all_series, short, shorten
+from edgecritic.report.view import Series, all_series, cells, short, shorten
 from edgecritic.run.files import replace_file
 
 if TYPE_CHECKING:
@@ -134,12 +134,13 @@ def _figure(results: Mapping[str, Any]) -> Figure:
     series = all_series(results)
     human = results.get("human")
     inside = len(series) + bool(human) <= MOST_INSIDE
-    width, side = (5.2 if inside else 8.2), 4.45
+    labels = [f"[F={short(one.f)}] {shorten(one.name)}" for one in series]
+    beside = 0.8 + 0.075 * max(map(cells, labels), default=0)  # inches, at 8 pt
+    width, side = (5.2 if inside else 5.2 + beside), 4.45
     figure = Figure(figsize=(width, 5.0))
     axes = figure.add_axes((0.53 / width, 0.09, side / width, side / 5.0))
     _draw_frame(axes)
     handles = [_draw_curve(axes, one, rank, len(series)) for rank, one in enumerate(series)]
-    labels = [f"[F={short(one.f)}] {shorten(one.name)}" for one in series]
     if human:
         (dot,) = axes.plot(human["recall"], human["precision"], "o", color="#1a7f37", ms=7, zorder=500)
         handles.insert(0, dot)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import textwrap
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from edgecritic.report.view import (
     ap_rule,
+    cells,
     clean,
     interval,
     nms_text,
@@ -18,6 +18,7 @@ from edgecritic.report.view import (
     protocol_lines,
     ranked,
     short,
+    shorten,
     stars,
 )
 
@@ -88,11 +89,11 @@ def terminal_table(results: Mapping[str, Any], *, width: int = WIDTH) -> str:
     rows = _rows(results, order)
     keep = [column for column in range(len(rows[0])) if any(row[column] not in ("", "–") for row in rows[1:])]
     rows = [[row[column] for column in keep] for row in rows]
-    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]))]
     spare = width - sum(widths[:1] + widths[2:]) - 2 * (len(widths) - 1)
     widths[1] = min(widths[1], max(spare, 8))
     lines = ["  ".join(_pad(cell, widths[n], left=n in (1, 2)) for n, cell in enumerate(row)) for row in rows]
-    rule = "─" * max(_width(line) for line in lines)
+    rule = "─" * max(cells(line) for line in lines)
     below = protocol_lines(results)
     if p_values(results):
         below.append(STARS_TEXT)
@@ -139,21 +140,9 @@ def _wrapped(lines: list[str], width: int) -> list[str]:
     return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ")]
 
 
-def _width(text: str) -> int:
-    """Return how many terminal cells a text takes."""
-    return sum(
-        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1
-        for sign in text
-    )
-
-
 def _pad(text: str, width: int, *, left: bool) -> str:
-    if _width(text) > width:  # names of checkpoints differ at their ends
-        first, last = text[: len(text) // 2], text[len(text) // 2 :]
-        while _width(first) + _width(last) > width - 1:
-            first, last = (first[:-1], last) if _width(first) >= _width(last) else (first, last[1:])
-        text = f"{first}…{last}"
-    space = " " * (width - _width(text))
+    text = shorten(text, width)
+    space = " " * (width - cells(text))
     return text + space if left else space + text
 
 
