@@ -13,7 +13,7 @@ from edgecritic.detectors.matlab import edge_matlab
 from edgecritic.errors import InputError
 from edgecritic.matching import match
 from edgecritic.measures import assess, score
-from edgecritic.protocols.tuning import best_table, matched_measures, tune
+from edgecritic.protocols.tuning import matched_measures, tune
 from edgecritic.protocols.tuning_summary import summarise_tunings
 
 RNG = np.random.default_rng(4)
@@ -154,16 +154,6 @@ def test_unknown_names_in_a_result(scene: tuple[np.ndarray, np.ndarray]) -> None
         found.best("canny", "sk")
     with pytest.raises(InputError, match="was not computed"):
         found.best("sobel", "fom")
-
-
-def test_a_table_of_many_detectors_fits_into_80_columns() -> None:
-    names = [f"detector{place}" for place in range(9)]
-    cells = [[(0.1234 * place, 0.5, place == 3) for place in range(9)]] * 2
-    text = best_table(["sk", "hausdorff"], ["lower", "higher"], names, cells)
-    assert max(len(line) for line in text.splitlines()) <= 80
-    assert [word for word in text.split() if word.startswith("detector")] == names
-    assert text.count("*@0.5") == 2
-    assert text.count("0.3702*") == 2
 
 
 def test_a_data_set_is_summarised(scene: tuple[np.ndarray, np.ndarray]) -> None:

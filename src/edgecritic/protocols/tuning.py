@@ -21,7 +21,7 @@ from edgecritic.measures.scoring import as_maps, choose, default_measures, evalu
 from edgecritic.measures.targets import Target, as_target
 
 __all__ = [
-    *("Best", "Rates", "Tuning", "best_table", "tune", "matched_measures"),
+    *("Best", "Rates", "Tuning", "tune", "matched_measures"),
     *("DEFAULT_DETECTORS", "MATLAB_DETECTORS"),
 ]
 
@@ -176,13 +176,18 @@ class Tuning:
 
     def __str__(self) -> str:
         """Return the table of best values with their thresholds, one line per measure."""
-        firsts = [self.winner(measure) for measure in self.measures]
-        best = [[self.best(name, measure) for name in self.detectors] for measure in self.measures]
-        cells = [
-            [(one.value, one.threshold, name == first) for one, name in zip(row, self.detectors, strict=True)]
-            for row, first in zip(best, firsts, strict=True)
-        ]
-        return best_table(self.measures, self.better, self.detectors, cells)
+        width = max(len(name) for name in ("measure", *self.measures))
+        wide = max(16, *(len(name) + 2 for name in self.detectors))
+        lines = [f"{'measure':<{width}}    " + "".join(f"{name:<{wide}}" for name in self.detectors)]
+        for measure, way in zip(self.measures, self.better, strict=True):
+            first = self.winner(measure)
+            cells = []
+            for name in self.detectors:
+                best = self.best(name, measure)
+                mark = "*" if name == first else " "
+                cells.append(f"{f'{best.value:.4g}{mark}@{best.threshold:.3g}':<{wide}}")
+            lines.append(f"{measure:<{width}} {'↓' if way == 'lower' else '↑'}  {''.join(cells)}".rstrip())
+        return "\n".join(lines)
 
     def _detector(self, name: str) -> int:
         if name not in self.detectors:
@@ -193,34 +198,6 @@ class Tuning:
         if name not in self.measures:
             raise InputError(f"{name} was not computed; these were: {', '.join(self.measures)}")
         return self.measures.index(name)
-
-
-def best_table(
-    measures: Sequence[str],
-    better: Sequence[str],
-    detectors: Sequence[str],
-    cells: Sequence[Sequence[tuple[float, float, bool]]],
-) -> str:
-    """Return best values with thresholds as text, at most 80 columns wide where names allow it.
-
-    Parameters
-    ----------
-    cells : rows by measure, columns by detector
-        Value, threshold, and whether this detector is the best one, which a star marks.
-    """
-    width = max(len(name) for name in ("measure", *measures))
-    wide = max(16, *(len(name) + 2 for name in detectors))
-    at_once = max(1, (80 - width - 4) // wide)
-    blocks = []
-    for begin in range(0, len(detectors), at_once):
-        part = slice(begin, begin + at_once)
-        lines = [f"{'measure':<{width}}    " + "".join(f"{name:<{wide}}" for name in detectors[part])]
-        for measure, way, row in zip(measures, better, cells, strict=True):
-            shown = [f"{value:.4g}{'*' if first else ' '}@{level:.3g}" for value, level, first in row[part]]
-            arrow = "↓" if way == "lower" else "↑"
-            lines.append(f"{measure:<{width}} {arrow}  " + "".join(f"{text:<{wide}}" for text in shown))
-        blocks.append("\n".join(line.rstrip() for line in lines))
-    return "\n\n".join(blocks)
 
 
 def tune(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.protocols.tuning import Tuning, best_table
+from edgecritic.protocols.tuning import Tuning
 
 __all__ = ["TuningSummary", "summarise_tunings"]
 
@@ -73,14 +73,21 @@ class TuningSummary:
 
     def __str__(self) -> str:
         """Return the table of mean best values with mean thresholds; a star marks the best detector."""
-        cells = []
-        for m, way in enumerate(self.better):
+        width = max(len(name) for name in ("measure", *self.measures))
+        wide = max(16, *(len(name) + 2 for name in self.detectors))
+        lines = [
+            f"{len(self.images)} images: mean of the best values @ mean threshold",
+            f"{'measure':<{width}}    " + "".join(f"{name:<{wide}}" for name in self.detectors),
+        ]
+        for m, (measure, way) in enumerate(zip(self.measures, self.better, strict=True)):
             column = self.mean[:, m]
             first = int(np.argmin(column) if way == "lower" else np.argmax(column))
-            levels = self.mean_threshold[:, m]
-            cells.append([(float(column[d]), float(levels[d]), d == first) for d in range(len(column))])
-        title = f"{len(self.images)} images: mean of the best values @ mean threshold, * the best"
-        return f"{title}\n{best_table(self.measures, self.better, self.detectors, cells)}"
+            cells = [
+                _cell(float(column[d]), float(self.mean_threshold[d, m]), d == first, wide)
+                for d in range(len(self.detectors))
+            ]
+            lines.append(f"{measure:<{width}} {'↓' if way == 'lower' else '↑'}  {''.join(cells)}".rstrip())
+        return "\n".join(lines)
 
 
 def summarise_tunings(tunings: Mapping[str, Tuning]) -> TuningSummary:
@@ -111,3 +118,8 @@ def summarise_tunings(tunings: Mapping[str, Tuning]) -> TuningSummary:
         values=table[..., 0],
         thresholds=table[..., 1],
     )
+
+
+def _cell(value: float, threshold: float, first: bool, width: int) -> str:
+    text = f"{value:.4g}{'*' if first else ' '}@{threshold:.3g}"
+    return f"{text:<{width}}"
