@@ -288,26 +288,12 @@ def _run_noise(args: argparse.Namespace) -> int:
 
 
 def _run_displacement(args: argparse.Namespace) -> int:
-    from edgecritic.cli._output import print_json
-    from edgecritic.report.displacement import draw_displacement
-    from edgecritic.run.files import write_text
+    from edgecritic.report.displacement import displacement_document
     from edgecritic.studies.displacement import displacement
 
     study = displacement()
-    if args.json:
-        print_json(study.as_dict())
-    else:
-        print(study)
-    if args.out is not None:
-        import json
-
-        home = Path(args.out)
-        home.mkdir(parents=True, exist_ok=True)
-        for ending in ("png", "svg"):
-            draw_displacement(study, home / f"displacement.{ending}")
-        write_text(home / "displacement.txt", f"{study}\n")
-        write_text(home / "displacement.json", json.dumps(study.as_dict(), indent=1) + "\n")
-    return 0
+    document = displacement_document(study, figure=args.out is not None)
+    return _finish(args, document, study.as_dict(), [])
 
 
 _RUNNERS = {
