@@ -180,6 +180,7 @@ def test_a_volume_has_the_voxel_size_of_its_file(volumes, capsys):
     home, ball = volumes
     cut = ball.copy()
     cut[:, :, 4:] = False
+    cut[0, 0, 0] = True
     nifti(home / "cut.nii", cut, (1, 1, 3))
     assert main(home / "cut.nii", home / "truth/a.nii", "-m", "hd", "--json") == 0
     expected = max(
