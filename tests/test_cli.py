@@ -347,6 +347,20 @@ def test_list_shows_parameters_with_defaults(capsys):
     assert entry["one_to_one"] is True
 
 
+def test_list_tells_the_conventions_of_one(capsys):
+    _, out, _ = run(capsys, "list", "measures", "hd95")
+    assert "percent=100" in out
+    assert "metricsreloaded" in out
+    assert ">>>" not in out
+
+
+def test_list_fits_a_narrow_terminal():
+    found = listing.entries("measures")
+    whole, narrow = listing._overview(found, None), listing._overview(found, 80)
+    assert max(map(len, whole.splitlines())) > 80 >= max(map(len, narrow.splitlines()))
+    assert set(" ".join(narrow.split()).split()) == set(" ".join(whole.split()).split())
+
+
 def test_list_refuses_unknown_names_and_families(capsys):
     status, _, err = run(capsys, "list", "strategies", "exakt")
     assert status == 1

@@ -122,8 +122,9 @@ def _noise_options(parser: argparse.ArgumentParser) -> None:
         help="signal-to-noise ratios in dB (0,2,3.3,4,6,10)",
     )
     parser.add_argument("--scenes", type=int, default=3, metavar="N", help="per ratio (3)")
-    parser.add_argument("-d", "--detectors", nargs="+", metavar="ID", help="default: all, at stated scales")
-    parser.add_argument("-m", "--measures", nargs="+", metavar="ID", help="default: all without matching")
+    several: dict[str, Any] = {"nargs": "+", "action": "extend", "metavar": "ID"}
+    parser.add_argument("-d", "--detectors", **several, help="default: all, at stated scales")
+    parser.add_argument("-m", "--measures", **several, help="default: all without matching")
     parser.add_argument("--thresholds", type=int, default=51, metavar="N", help="to choose from (51)")
 
 
