@@ -92,7 +92,7 @@ def test_missing_matplotlib_names_the_extra(make_results, monkeypatch, tmp_path)
 
 def test_a_report_without_matplotlib_leaves_the_figures_out(make_results, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    figures._tell_once.cache_clear()
+    figures.leave_out.cache_clear()
     with pytest.warns(UserWarning, match=r"figures are left out: .*edgecritic\[report\]"):
         written = write_report(tmp_path, make_results(1, 1))
     assert {path.name for path in written} == {"table.csv", "table.tex", "report.html"}

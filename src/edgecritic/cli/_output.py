@@ -5,17 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["jsonable", "print_json", "number", "table", "hanging", "terminal_width", "progress"]
-
-
-_LEAST_TEXT = 30
+__all__ = ["jsonable", "print_json", "number", "table", "progress"]
 
 
 def jsonable(value: Any) -> Any:
@@ -86,35 +81,6 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), right: S
         ]
         shown.append("  ".join(cells).rstrip())
     return "\n".join(shown)
-
-
-def hanging(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Return aligned columns whose last one is wrapped, below the others where they leave it no room.
-
-    Examples
-    --------
-    >>> print(hanging([["exact", "the optimum: most pairs within reach"], ["eps", "greedy"]], 40))
-    exact  the optimum: most pairs within
-           reach
-    eps    greedy
-    """
-    left = table([row[:-1] for row in rows]).split("\n")
-    indent = max((len(line) for line in left), default=0) + 2
-    own_line = width - indent < _LEAST_TEXT
-    lines = []
-    for first, (*cells, text) in zip(left, rows, strict=True):
-        wrapped = textwrap.wrap(text, width - 4 if own_line else width - indent, break_on_hyphens=False)
-        if own_line:
-            lines += ["  ".join(cells), *(f"    {part}" for part in wrapped)]
-        else:
-            begin, *more = wrapped or [""]
-            lines += [f"{first:<{indent}}{begin}".rstrip(), *(" " * indent + part for part in more)]
-    return "\n".join(lines)
-
-
-def terminal_width() -> int:
-    """Return the columns of the terminal; 100 where the output is none, as in a pipe."""
-    return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 
 @contextmanager

@@ -92,7 +92,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import print_json, progress, terminal_width
+    from edgecritic.cli._output import print_json, progress
+    from edgecritic.cli._wide import terminal_width
     from edgecritic.report.bench import read_curves, write_run
     from edgecritic.report.tables import terminal_table
     from edgecritic.run.bench import run_bench
@@ -127,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(finished.results if strengths is None else {**finished.results, "strength": strengths})
     else:
-        print(terminal_table(finished.results, width=terminal_width()))
+        print(terminal_table(finished.results, width=terminal_width() or 100))
         if args.out is not None:
             print(f"Report: {Path(args.out) / 'report.html'}")
     _tell(finished.results)

@@ -32,7 +32,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import progress, terminal_width
+    from edgecritic.cli._output import progress
+    from edgecritic.cli._wide import terminal_width
     from edgecritic.datasets.synthetic import write
     from edgecritic.errors import InputError
     from edgecritic.report.bench import write_run
@@ -63,7 +64,8 @@ def run(args: argparse.Namespace) -> int:
     print(f"4. Letting measures choose the best thresholds: {home / 'tuning'}\n")
     summary, figures = _tune(data, home / "tuning", args.jobs)
     write_run(home, finished, tuning=tuning_section(summary, figures))
-    print(f"{terminal_table(finished.results, width=terminal_width())}\n{summary}")
+    width = terminal_width()
+    print(f"{terminal_table(finished.results, width=width or 100)}\n{summary.table(width)}")
     print(f"\nOpen {home / 'report.html'} in a browser. The same by hand:")
     print(f"  edgecritic detect sobel {data / 'images'} --thin -o {data / 'edges' / 'sobel'}")
     places = f"--truth {data / 'truth'} --images {data / 'images'}"

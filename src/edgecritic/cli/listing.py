@@ -36,6 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Print the list or one entry."""
     from edgecritic.cli._output import print_json
+    from edgecritic.cli._wide import terminal_width
 
     found = _of_family(entries(args.kind), args.family, args.kind)
     if args.name is not None:
@@ -43,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({args.kind: found})
     elif args.name is not None:
-        print(_details(found[0]))
+        print("\n\n".join([_details(found[0]), *_about(args.kind, found[0]["name"])]))
     else:
-        print(_overview(found))
+        print(_overview(found, terminal_width()))
     return 0
 
 
@@ -136,18 +137,32 @@ def _one(found: list[dict[str, Any]], name: str, kind: str) -> dict[str, Any]:
     raise UnknownNameError(f"none of the {kind} is called {name!r}{hint}")
 
 
-def _overview(found: list[dict[str, Any]]) -> str:
-    """Return one line per entry where it fits, under the name of its family if it has one."""
-    from edgecritic.cli._output import hanging, terminal_width
-
+def _overview(found: list[dict[str, Any]], width: int | None) -> str:
+    """Return one line per entry, under the name of its family if it has one; more in a narrow terminal."""
     families = list(dict.fromkeys(entry.get("family") for entry in found))
     blocks = []
     for family in families:
         group = [entry for entry in found if entry.get("family") == family]
         rows = [[_call(entry), *_marks(entry), entry["summary"]] for entry in group]
         title = f"{family}\n" if family else ""
-        blocks.append(title + hanging(rows, terminal_width()))
+        blocks.append(title + _fitted(rows, width))
     return "\n\n".join(blocks)
+
+
+def _fitted(rows: list[list[str]], width: int | None) -> str:
+    """Return a table, or where it is too wide each summary below its id."""
+    import textwrap
+
+    from edgecritic.cli._output import table
+
+    whole = table(rows)
+    if width is None or max(map(len, whole.splitlines())) <= width:
+        return whole
+    lines = []
+    for *first, summary in rows:
+        lines += textwrap.wrap("  ".join(first), width, subsequent_indent="    ")
+        lines += textwrap.wrap(summary, width, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(lines)
 
 
 def _call(entry: dict[str, Any]) -> str:
@@ -164,7 +179,7 @@ def _marks(entry: dict[str, Any]) -> list[str]:
 
 
 def _details(entry: dict[str, Any]) -> str:
-    from edgecritic.cli._output import hanging, terminal_width
+    from edgecritic.cli._output import table
 
     rows = []
     for key, value in entry.items():
@@ -172,7 +187,23 @@ def _details(entry: dict[str, Any]) -> str:
             rows += [[f"  {name}", f"default {_text(default)}"] for name, default in value.items()]
         elif value not in (None, ""):
             rows.append([key.replace("_", " "), _text(value)])
-    return hanging(rows, terminal_width())
+    return table(rows)
+
+
+def _about(kind: str, name: str) -> list[str]:
+    """Return what its documentation says after the summary: its own, and the conventions of its module."""
+    import inspect
+    import sys
+
+    from edgecritic.registry import Registry
+
+    source = _source(kind)
+    if not isinstance(source, Registry):
+        return []
+    function = inspect.unwrap(source.get(name).function)
+    texts = [inspect.getdoc(function), inspect.getdoc(sys.modules[function.__module__])]
+    rest = [(text or "").partition("\n")[2].partition("Examples\n--------")[0].strip() for text in texts]
+    return [text for text in rest if text]
 
 
 def _text(value: Any) -> str:

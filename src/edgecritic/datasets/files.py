@@ -34,6 +34,7 @@ __all__ = [
     "read_strength",
     "read_truths",
     "read_volume",
+    "read_spacing",
     "holds_segmentations",
 ]
 
@@ -224,6 +225,16 @@ def read_volume(path: PathLike) -> Volume:
         from edgecritic.datasets._nifti import load_nifti
 
         return Volume(*load_nifti(file))
+
+
+def read_spacing(path: PathLike) -> tuple[float, ...] | None:
+    """Return the voxel size that a NIfTI file tells, ``None`` for other files; the voxels are not read."""
+    with _opened(path) as file:
+        if suffix_of(file) not in (".nii", ".nii.gz"):
+            return None
+        from edgecritic.datasets._nifti import nifti_spacing
+
+        return nifti_spacing(file)
 
 
 @contextmanager

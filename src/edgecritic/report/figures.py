@@ -76,15 +76,15 @@ def draw_or_leave_out(drawings: Iterable[Callable[[], tuple[Path, ...]]]) -> tup
         try:
             drawn += draw()
         except MissingExtraError as missing:
-            _tell_once(f"the figures are left out: {missing}")
+            leave_out(str(missing))
             break
     return tuple(drawn)
 
 
 @functools.cache
-def _tell_once(message: str) -> None:
-    """Warn, but not again for every image of a run."""
-    warnings.warn(message, stacklevel=3)
+def leave_out(reason: str) -> None:
+    """Warn that there will be no figures, but not again for every figure of a run."""
+    warnings.warn(f"the figures are left out: {reason}", stacklevel=3)
 
 
 def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tuple[Path, ...]:
