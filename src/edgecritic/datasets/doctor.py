@@ -169,7 +169,7 @@ def diagnose(
         if progress is not None:
             progress(done, len(dataset))
     annotators = (min(counts), max(counts)) if counts else (0, 0)
-    findings += _check_set(levels, annotators, str(predictions or truth))
+    findings += _check_set(levels, str(predictions or truth))
     order = {"error": 0, "warning": 1, "note": 2}
     findings.sort(key=lambda finding: order[finding.severity])
     return Diagnosis(tuple(findings), len(dataset), annotators, dataset.layout)
@@ -356,7 +356,7 @@ def _size_remedy(shape: tuple[int, ...], truth: tuple[int, ...]) -> str:
     return "resize or crop the prediction (never the truth) to the truth's size"
 
 
-def _check_set(levels: dict[str, list[str]], annotators: tuple[int, int], place: str) -> Iterator[Finding]:
+def _check_set(levels: dict[str, list[str]], place: str) -> Iterator[Finding]:
     if len(levels) > 1:
         rare = min(levels.values(), key=len)
         told = f"some predictions are 8-bit and others finer ({len(rare)} differ, such as {rare[0]})"
@@ -364,10 +364,6 @@ def _check_set(levels: dict[str, list[str]], annotators: tuple[int, int], place:
     elif levels:
         depth = next(iter(levels))
         yield Finding("note", place, f"all predictions are {depth}", "", "depth")
-    if annotators != (0, 0):
-        low, high = annotators
-        count = f"{low}" if low == high else f"{low} to {high}"
-        yield Finding("note", place, f"annotators per image: {count}", "", "annotators")
 
 
 def _is_8_bit(strength: FloatArray) -> bool:
