@@ -124,14 +124,14 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.out is not None:
         write_run(args.out, finished)
-    strengths = None if args.strength is None else _judge_by_strength(args, detectors, protocol)
-    if args.json:
-        print_json(finished.results if strengths is None else {**finished.results, "strength": strengths})
-    else:
+    if not args.json:
         print(terminal_table(finished.results, width=terminal_width() or 100))
         if args.out is not None:
             print(f"Report: {Path(args.out) / 'report.html'}")
     _tell(finished.results)
+    strengths = None if args.strength is None else _judge_by_strength(args, detectors, protocol)
+    if args.json:
+        print_json(finished.results if strengths is None else {**finished.results, "strength": strengths})
     return 1 if finished.failed else 0
 
 
@@ -198,7 +198,7 @@ def _judge_by_strength(
     if args.out is not None:
         write_strength(args.out, found)
     if not args.json:
-        print(document_text(strength_document(found, pictures=False)), end="\n\n")
+        print(f"\n{document_text(strength_document(found, pictures=False))}")
     return found
 
 

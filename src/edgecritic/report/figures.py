@@ -117,7 +117,7 @@ def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tupl
 
 @contextmanager
 def drawing_settings() -> Iterator[None]:
-    """Use matplotlib's own defaults and ours, whatever the user's are, and put his back afterwards."""
+    """Use matplotlib's own defaults and ours, whatever the user's are, and put theirs back afterwards."""
     try:
         import matplotlib as mpl
     except ImportError as error:
