@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 import json
+import unicodedata
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import edgecritic
 from edgecritic.errors import DataError, MissingExtraError
 from edgecritic.report.figures import drawing_settings, leave_out
-from edgecritic.report.view import cells, clean
+from edgecritic.report.view import clean
 from edgecritic.run.files import replace_file, write_text
 
 if TYPE_CHECKING:
@@ -242,14 +243,20 @@ def _csv(table: Table) -> str:
 
 
 def _aligned(table: Table) -> list[str]:
-    rows = [list(table.header), *([_shown(cell, table.digits) for cell in row] for row in table.rows)]
-    widths = [max(cells(row[i]) for row in rows) for i in range(len(table.header))]
+    cells = [list(table.header), *([_shown(cell, table.digits) for cell in row] for row in table.rows)]
+    widths = [max(_width(row[i]) for row in cells) for i in range(len(table.header))]
     lines = []
-    for row in rows:
+    for row in cells:
         shown = [
-            text + " " * (width - cells(text)) if i == 0 else " " * (width - cells(text)) + text
+            text + " " * (width - _width(text)) if i == 0 else " " * (width - _width(text)) + text
             for i, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(shown).rstrip())
     lines.insert(1, "  ".join("-" * width for width in widths))
     return lines
+
+
+def _width(text: str) -> int:
+    """Return how many columns a text takes in a terminal."""
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide - sum(bool(unicodedata.combining(sign)) for sign in text)
