@@ -165,6 +165,30 @@ class Matching:
             distances=distances,
         )
 
+    @classmethod
+    def from_masks(
+        cls, pair: Pair, matched_candidate: BoolArray, matched_truth: BoolArray, *, recall: str
+    ) -> Matching:
+        """Make the result of a strategy that looks for partners on each side by itself.
+
+        TP are the matched candidate pixels, FP the others, FN the truth pixels that are not matched.
+        `recall` is ``"gt"`` for the matched share of the truth, ``"confusion"`` for TP / (TP + FN).
+        """
+        if recall not in ("confusion", "gt"):
+            raise InputError(f"recall must be 'confusion' or 'gt', got {recall!r}")
+        size, tp, found = (
+            int(np.count_nonzero(mask)) for mask in (pair.truth, matched_candidate, matched_truth)
+        )
+        return cls.from_counts(
+            pair,
+            tp=tp,
+            fp=int(np.count_nonzero(pair.candidate)) - tp,
+            fn=size - found,
+            recall=_share(found, size) if recall == "gt" else None,
+            matched_candidate=matched_candidate,
+            matched_truth=matched_truth,
+        )
+
     def f(self, alpha: float = 0.5) -> float:
         """Return F_α = P·R / (α·R + (1 − α)·P), 0 where nothing is matched.
 

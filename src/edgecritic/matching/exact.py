@@ -1,4 +1,4 @@
-"""CbM: the exact one-to-one matching, for one pair of maps or kept up to date under change."""
+"""CbM: the exact one-to-one matching of two maps."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid, Neighbourhood
+from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links, linked_nodes, links_of_rows
-from edgecritic.kernels.state import State, new_state, scatter
+from edgecritic.kernels.state import State, new_state
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of

@@ -25,7 +25,7 @@ _SLACK = 1 + 1e-9
     reach="radius",
     reference="F. J. Estrada, A. D. Jepson: Benchmarking image segmentation algorithms, IJCV 85, 2009",
 )
-def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, form: str = "ratio") -> Matching:
+def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, recall: str = "gt") -> Matching:
     """Confirm every pixel by a pixel of the other map that it sees and that lies on its side.
 
     A pixel p of the source map A is confirmed by the target map B if p is in B, or if some q of B
@@ -46,8 +46,8 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, form:
         Largest angle in degrees, 0 to 180.
     preaccept8 : bool
         Whether a pixel of B among the diagonal neighbours confirms p at once, too.
-    form : "ratio" or "confusion"
-        ``ratio``: P and R are the confirmed shares of candidate and truth. ``confusion``: R is
+    recall : "gt" or "confusion"
+        ``gt``: P and R are the confirmed shares of candidate and truth. ``confusion``: R is
         TP / (TP + FN). The counts are the same: TP confirmed candidate pixels, FP the others, FN truth pixels
         that are not confirmed.
 
@@ -64,8 +64,6 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, form:
     7
     """
     limit = _angle(angle)
-    if form not in ("ratio", "confusion"):
-        raise InputError(f"form must be 'ratio' or 'confusion', got {form!r}")
     _check_size(pair)
     radii = [math.floor(pair.tolerance * _SLACK / size) for size in pair.spacing]
     grid = Grid.around(pair.candidate.shape, [max(radius, 1) for radius in radii])
@@ -73,17 +71,7 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, form:
     sight = sight._replace(radii=np.asarray(radii, dtype=np.int64))
     hits = _confirmed(pair.candidate, pair.truth, grid, sight, limit)
     found = _confirmed(pair.truth, pair.candidate, grid, sight, limit)
-    size, tp, n_found = (int(np.count_nonzero(mask)) for mask in (pair.truth, hits, found))
-    share = n_found / size if size else 0.0
-    return Matching.from_counts(
-        pair,
-        tp=tp,
-        fp=int(np.count_nonzero(pair.candidate)) - tp,
-        fn=size - n_found,
-        recall=share if form == "ratio" else None,
-        matched_candidate=hits,
-        matched_truth=found,
-    )
+    return Matching.from_masks(pair, hits, found, recall=recall)
 
 
 def _check_size(pair: Pair) -> None:
@@ -103,10 +91,9 @@ def _angle(angle: float) -> float:
 
 
 def _confirmed(source: BoolArray, target: BoolArray, grid: Grid, sight: Sight, limit: float) -> BoolArray:
-    pixels = grid.locate(source)
-    padded = [np.zeros(grid.size, dtype=np.bool_) for _ in range(2)]
-    padded[0][pixels] = True
-    padded[1][grid.locate(target)] = True
+    raster = np.flatnonzero(source)
     mask = np.zeros(source.shape, dtype=np.bool_)
-    mask.reshape(-1)[grid.raster(pixels)] = validate(pixels, padded[0], padded[1], sight, limit)
+    mask.reshape(-1)[raster] = validate(
+        grid.flatten(raster), grid.embed(source), grid.embed(target), sight, limit
+    )
     return mask
