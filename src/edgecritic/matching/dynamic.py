@@ -13,10 +13,10 @@ from edgecritic.inputs import BoolArray, Spacing, as_mask, as_masks, as_spacing,
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import link_maps
-from edgecritic.matching.base import Pair
 from edgecritic.matching.exact import MOST_LINKS, empty_state, salt, too_many_links
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
+from edgecritic.matching.result import Pair
 
 __all__ = ["ExactState"]
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from edgecritic.inputs import BoolArray
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import Links, links_of_rows
-from edgecritic.matching.base import Pair
 from edgecritic.matching.exact import MOST_LINKS, salt, solved, too_many_links
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
+from edgecritic.matching.result import Pair
 
 __all__ = ["PixelMatcher"]
 
