@@ -72,12 +72,7 @@ class Bootstrap:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, ready for JSON."""
-        return {
-            "ods": self.ods.as_dict(),
-            "ois": self.ois.as_dict(),
-            "ap": self.ap.as_dict(),
-            **_settings(self),
-        }
+        return _plain(self)
 
     def __str__(self) -> str:
         head = f"{100 * self.level:g} % {self.method} intervals, {self.draws} draws of {self.images} images"
@@ -117,12 +112,7 @@ class PairedTest:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, ready for JSON."""
-        return {
-            "ods": self.ods.as_dict(),
-            "ois": self.ois.as_dict(),
-            "ap": self.ap.as_dict(),
-            **_settings(self),
-        }
+        return _plain(self)
 
     def __str__(self) -> str:
         head = f"first − second, {self.draws} paired draws of {self.images} images, {100 * self.level:g} %"
@@ -353,5 +343,7 @@ def _check_settings(draws: Any, level: Any, seed: Any) -> None:
         raise InputError(f"seed must be a whole number ≥ 0, got {seed!r}")
 
 
-def _settings(result: Bootstrap | PairedTest) -> dict[str, Any]:
-    return {key: getattr(result, key) for key in ("ap_rule", "level", "method", "draws", "seed", "images")}
+def _plain(result: Bootstrap | PairedTest) -> dict[str, Any]:
+    scores = {name: getattr(result, name).as_dict() for name in SCORES}
+    settings = ("ap_rule", "level", "method", "draws", "seed", "images")
+    return scores | {name: getattr(result, name) for name in settings}
