@@ -14,6 +14,12 @@ from edgecritic.studio.pictures import encode_png
 HTML = {"accept": "text/html"}
 
 
+@pytest.fixture
+def store(database):
+    """Every test of this module runs on both databases."""
+    return database
+
+
 def png(shape=(40, 50), seed=0) -> bytes:
     return encode_png(np.random.default_rng(seed).integers(0, 255, shape).astype(np.uint8))
 
