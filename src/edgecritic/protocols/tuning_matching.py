@@ -57,10 +57,10 @@ def exact_rates(
     columns = {}
     for place, strategy in wanted.items():
         rows = []
-        for truth, found in zip(truths, matches[strategy], strict=True):
+        for truth, hits in zip(truths, matches[strategy], strict=True):
             precision = chosen[place].entry.name == "precision"
             whole = np.maximum(sizes, 1) if precision else np.full(sizes.size, np.count_nonzero(truth))
-            rows.append(found / whole)
+            rows.append(hits / whole)
         columns[place] = np.empty(sizes.size)
         columns[place][order] = np.mean(rows, axis=0)
     return columns
