@@ -85,18 +85,11 @@ def _paint(figure: Figure, study: Displacement) -> None:
     for row, family in zip(panels, families, strict=True):
         names = [name for name, own in zip(study.measures, study.families, strict=True) if own == family]
         for index, alike in enumerate(_alike(study, names)):
-            style = ("-", "--", ":", "-.")[index // 8 % 4]
+            # Gaps of the later curves show what lies below them.
+            style = ("--", "-.", ":")[index % 3] if index else "-"
             label = ",\n".join(alike)
             for panel, curve in zip(row, normalised(*study.curves(alike[0])), strict=True):
-                # Later curves are thinner: what lies below one shows at its sides.
-                panel.plot(
-                    study.shifts,
-                    curve,
-                    style,
-                    color=f"C{index % 8}",
-                    label=label,
-                    linewidth=max(1.2, 4 - index / 2),
-                )
+                panel.plot(study.shifts, curve, style, color=f"C{index % 10}", label=label, linewidth=2)
         row[0].set_ylabel("normalised value")
         row[0].set_title(f"{family}: false alarms")
         row[1].set_title(f"{family}: misses")
