@@ -200,7 +200,7 @@ def test_a_closed_experiment_takes_nothing(trial_site):
 def test_others_need_a_password(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("EDGECRITIC_STUDIO_PASSWORD", raising=False)
     assert main(["studio", "--data", str(tmp_path), "--host", "0.0.0.0", "--no-example"]) == 1
-    assert "--set-password" in capsys.readouterr().err
+    assert f"edgecritic studio --data {tmp_path} --set-password" in capsys.readouterr().err
     answers = iter(["a long password", "another password"])
     monkeypatch.setattr("getpass.getpass", lambda _prompt: next(answers))
     assert main(["studio", "--data", str(tmp_path), "--set-password"]) == 1
