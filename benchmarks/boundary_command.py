@@ -78,7 +78,7 @@ def killed(given: Given) -> Iterator[Figure]:
                 stderr=subprocess.DEVNULL,
                 env=surroundings(),
             )
-            time.sleep(draw.uniform(0.3, 1.0) * span)
+            time.sleep(draw.uniform(0.2, 0.9) * span)
             process.kill()
             in_the_middle += process.wait() < 0
             child(*words, str(out), "--jobs", str(jobs[(k + k // 3) % 3]))
