@@ -52,7 +52,7 @@ def whole_split(given: Given) -> Iterator[Figure]:
 )
 def correlations(given: Given) -> Iterator[Figure]:
     cases = find_cases(None, given.data / "bsds500/groundTruth", split="val").cases
-    parts = study_parts(cases[: given.size(20, 100)], inter=0, canny=0)
+    parts = study_parts(cases[: given.size(40, 100)], inter=0, canny=0)
     (study,) = combine_parts(parts, run_parts(parts, jobs=2)[0])
     rows = [row for row in study.results if row.kind == "intra"]
     by = {(row.first, row.second, row.tolerance): row.pearson for row in rows}
