@@ -37,6 +37,8 @@ class Bar:
     met: bool | None
     failed: bool = False
     """Whether the measurement itself ended with an exception."""
+    seconds: float = 0.0
+    """How long it took to measure."""
 
 
 class Figure(NamedTuple):
@@ -123,7 +125,7 @@ def require(need: str, given: Given) -> None:
     """Raise in words unless there is a part of the data, a program, a long run, or a package."""
     if need in PLACES:
         if given.data is None or not (given.data / PLACES[need]).is_dir():
-            raise MissingError(f"{need} is not there; put it beside the project or set EDGECRITIC_DATA")
+            raise MissingError(f"no {need} among the real data (EDGECRITIC_DATA)")
     elif need == "chromium":
         if not browser_path():
             raise MissingError("Chromium is not installed")

@@ -16,7 +16,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from bars import CHECKS, Bar, Check, Given, data_root
@@ -69,12 +69,13 @@ def measured(checks: Sequence[Check], given: Given) -> Iterator[Bar]:
         lines, names = each.measure(given), iter(each.rows)
         while True:
             what, _ = next(names, ("", ""))
+            start = time.monotonic()
             with announced(f"[{min(done + 1, total)}/{total}] {each.part}: {what} …"):
                 bar = next(lines, None)
             if bar is None:
                 break
             done += 1
-            yield bar
+            yield replace(bar, seconds=round(time.monotonic() - start, 1))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,7 +88,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     warnings.simplefilter("ignore")
     start = time.monotonic()
     given = Given(data_root(), options.quick)
-    print(f"real data: {given.data or 'none (set EDGECRITIC_DATA)'}{'; --quick' if given.quick else ''}\n")
+    print(f"real data: {given.data or 'none (set EDGECRITIC_DATA)'}")
+    print("--quick: less of everything than the names of the bars say\n" if given.quick else "")
     table = Table()
     table.head()
     for bar in measured(checks_of(options.parts or list(PARTS)), given):
