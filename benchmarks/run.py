@@ -90,16 +90,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = Given(data_root(), options.quick)
     print(f"real data: {given.data or 'none (set EDGECRITIC_DATA)'}")
     print("--quick: less of everything than the names of the bars say\n" if given.quick else "")
-    table = Table()
+    table, status = Table(), 0
     table.head()
-    for bar in measured(checks_of(options.parts or list(PARTS)), given):
-        table.add(bar)
-        if options.json:
-            rows = [asdict(each) for each in table.bars]
-            options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    try:
+        for bar in measured(checks_of(options.parts or list(PARTS)), given):
+            table.add(bar)
+            if options.json:
+                rows = [asdict(each) for each in table.bars]
+                text = json.dumps(rows, indent=1, ensure_ascii=False)
+                options.json.write_text(f"{text}\n", encoding="utf-8")
+    except KeyboardInterrupt:
+        print("\ninterrupted")
+        status = 130
     print(f"\n{table.foot()}; {(time.monotonic() - start) / 60:.1f} min")
     wrong = {mark(bar) for bar in table.bars} & {"MISSED", "ERROR"}
-    return 1 if options.strict and wrong else 0
+    return status or (1 if options.strict and wrong else 0)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import io
 import json
@@ -128,3 +129,13 @@ def test_without_the_real_data_it_is_said(benchmarks, monkeypatch, tmp_path):
         lines = list(each.measure(given))
         assert len(lines) == len(each.rows)
         assert all("EDGECRITIC_DATA" in line.measured and line.met is None for line in lines)
+
+
+def test_an_interrupted_run_keeps_its_table(parts, capsys):
+    def stopped(given):
+        raise KeyboardInterrupt
+        yield
+
+    parts.CHECKS[1] = dataclasses.replace(parts.CHECKS[1], needs=(), function=stopped)
+    assert parts.main([]) == 130
+    assert "2 bars: 1 met, 1 missed" in capsys.readouterr().out
