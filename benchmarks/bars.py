@@ -167,6 +167,14 @@ def best(call: Callable[[], Any], repeats: int = 5) -> float:
     return min(seconds(call) for _ in range(repeats))
 
 
+def beside(ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int = 7) -> tuple[float, float]:
+    """Return the shortest of some runs of each; they alternate, so that a busy machine slows both."""
+    ours()
+    theirs()
+    runs = [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
+    return min(run[0] for run in runs), min(run[1] for run in runs)
+
+
 def cpu(call: Callable[[], Any], repeats: int = 5, *, warm: bool = True) -> float:
     """Return the least CPU time of this thread in seconds, after one run that is not counted."""
     if warm:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from bars import Figure, Given, annotated_pair, best, check
+from bars import Figure, Given, annotated_pair, beside, best, check
 from edgecritic.measures import compare, score, sweep
 from edgecritic.measures import measures as registry
 from edgecritic.measures.scoring import default_measures
@@ -27,16 +27,14 @@ def beside_transforms(given: Given) -> Iterator[Figure]:
     import edt
 
     candidate, truth = annotated_pair(given.data)
-    ours = best(lambda: score(candidate, truth), 7)
-    theirs = best(lambda: (edt.edt(~candidate), edt.edt(~truth)), 7)
+    ours, theirs = beside(lambda: score(candidate, truth), lambda: (edt.edt(~candidate), edt.edt(~truth)), 15)
     yield Figure(f"{ours * 1e3:.1f} ms, {ours / theirs:.2f} times the two calls", ours <= 2.5 * theirs)
 
 
 @check(PART, ("the same against one call per measure with fresh transforms", "≥ 8×"))
 def beside_fresh_transforms(given: Given) -> Iterator[Figure]:
     candidate, truth = annotated_pair(given.data)
-    ours = best(lambda: score(candidate, truth), 7)
-    theirs = best(lambda: fresh_each(candidate, truth), 3)
+    ours, theirs = beside(lambda: score(candidate, truth), lambda: fresh_each(candidate, truth), 5)
     yield Figure(f"{theirs / ours:.1f}×", theirs >= 8 * ours)
 
 
@@ -49,8 +47,11 @@ def surface_distances(given: Given) -> Iterator[Figure]:
     import surface_distance
 
     candidate, truth = noisy_masks(given.data / "mni152")
-    ours = best(lambda: score(candidate, truth, SURFACE, spacing=1), 3)
-    theirs = best(lambda: surface_distance.compute_surface_distances(truth, candidate, (1, 1, 1)), 1)
+    ours, theirs = beside(
+        lambda: score(candidate, truth, SURFACE, spacing=1),
+        lambda: surface_distance.compute_surface_distances(truth, candidate, (1, 1, 1)),
+        3,
+    )
     yield Figure(f"{ours * 1e3:.0f} ms, {theirs / ours:.1f}×", theirs >= 3 * ours)
 
 
@@ -58,7 +59,7 @@ def surface_distances(given: Given) -> Iterator[Figure]:
 def speckle_complexity(given: Given) -> Iterator[Figure]:
     del given
     speckle = np.random.default_rng(2).random((400, 400)) < 1 / 16
-    ours, theirs = best(lambda: complexity(speckle), 7), best(lambda: plain_complexity(speckle), 1)
+    ours, theirs = beside(lambda: complexity(speckle), lambda: plain_complexity(speckle), 5)
     text = f"{ours * 1e3:.1f} ms, {theirs / ours:.0f}×, {np.count_nonzero(speckle):,} pixels"
     yield Figure(text, ours <= 0.010 and theirs >= 20 * ours)
 

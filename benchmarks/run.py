@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import sys
 import time
 import warnings
@@ -45,6 +46,13 @@ def known_part(name: str) -> str:
     if name not in PARTS:
         raise argparse.ArgumentTypeError(f"there is no part {name!r}; there are {', '.join(PARTS)}")
     return name
+
+
+def load() -> str:
+    """Return the load in words if others use the machine, where the system tells it."""
+    cores = os.cpu_count() or 1
+    now = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return f"load {now:.1f} on {cores} cores" if now > 0.5 * cores else ""
 
 
 @contextmanager
@@ -89,6 +97,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     start = time.monotonic()
     given = Given(data_root(), options.quick)
     print(f"real data: {given.data or 'none (set EDGECRITIC_DATA)'}")
+    if busy := load():
+        print(f"this machine is busy ({busy}): times will be too long")
     print("--quick: less of everything than the names of the bars say\n" if given.quick else "")
     table, status = Table(), 0
     table.head()
