@@ -92,5 +92,5 @@ def suite(given: Given) -> Iterator[Figure]:
 @check(PART, ("branch coverage of src", "≥ 92 %"), ("mutants of the measures killed by tests", "≥ 85 %"))
 def left_out(given: Given) -> Iterator[Figure]:
     del given
-    raise MissingError("needs many runs of all tests (make coverage)")
+    raise MissingError("needs many runs of all tests")
     yield
