@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.io import loadmat
 
+NO_BAR = "none, for information"
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -42,10 +43,10 @@ class Bar:
 
 
 class Figure(NamedTuple):
-    """What was measured for one bar, in words, and whether it is enough."""
+    """What was measured for one bar, in words, and whether it is enough (None where there is no bar)."""
 
     measured: str
-    met: bool
+    met: bool | None
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ class Check:
                 require(need, given)
             for figure in self.function(given):
                 what, bar = left.pop(0)
-                yield Bar(self.part, what, figure.measured, bar, bool(figure.met))
+                met = None if figure.met is None else bool(figure.met)
+                yield Bar(self.part, what, figure.measured, bar, met)
             reason = "error: nothing was measured"
         except (MissingError, ModuleNotFoundError) as error:
             failed = (getattr(error, "name", None) or "").startswith("edgecritic")

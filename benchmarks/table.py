@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TextIO
 
-from bars import Bar
+from bars import NO_BAR, Bar
 
 HEAD = ("part", "what", "measured", "bar", "")
 PART, MARK, GAP = 10, 6, 2
@@ -26,6 +26,8 @@ def mark(bar: Bar) -> str:
     """
     if bar.failed:
         return "ERROR"
+    if bar.bar == NO_BAR:
+        return ""
     return {True: "met", False: "MISSED", None: "–"}[bar.met]
 
 
@@ -53,7 +55,7 @@ class Table:
 
     def foot(self) -> str:
         """Return how many bars are met, missed, and could not be measured."""
-        marks = [mark(bar) for bar in self.bars]
+        marks = [mark(bar) for bar in self.bars if bar.bar != NO_BAR]
         words = {"met": "met", "MISSED": "missed", "ERROR": "ended with an error", "–": "not measured"}
         counts = [f"{marks.count(key)} {text}" for key, text in words.items() if marks.count(key)]
         return f"{len(marks)} bars: {', '.join(counts) or 'nothing to do'}"
