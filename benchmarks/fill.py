@@ -20,13 +20,14 @@ BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 def table(bars: list[dict[str, object]], machine: str) -> str:
     """Return what was measured as tables of Markdown, one per part."""
-    known = [bar for bar in bars if bar["met"] is not None]  # a figure without a bar is not told here
-    lines = [f"Measured on {machine}: {sum(bool(bar['met']) for bar in known)} of {len(known)} bars met."]
-    for part, rows in itertools.groupby(known, key=lambda bar: bar["part"]):
+    told = [bar for bar in bars if not str(bar["measured"]).startswith(("not measured", "error"))]
+    judged = [bar["met"] for bar in told if bar["met"] is not None]
+    words = {True: "met", False: "**missed**", None: ""}
+    lines = [f"Measured on {machine}: {sum(map(bool, judged))} of {len(judged)} bars met."]
+    for part, rows in itertools.groupby(told, key=lambda bar: bar["part"]):
         lines += ["", f"### {str(part).capitalize()}", "", "| what | measured | bar | |", "|---|---|---|---|"]
         lines += [
-            f"| {row['what']} | {row['measured']} | {row['bar']} | {'met' if row['met'] else '**missed**'} |"
-            for row in rows
+            f"| {row['what']} | {row['measured']} | {row['bar']} | {words[row['met']]} |" for row in rows
         ]
     return "\n".join(lines)
 
