@@ -41,6 +41,7 @@ class State(NamedTuple):
     """A matching and its prices.
 
     Costs of links are stored unscaled; `scale` is the factor that turns them into the units of prices.
+    No price of a row exceeds `most`, none of a column 0.
     """
 
     column_of: Places
@@ -50,6 +51,7 @@ class State(NamedTuple):
     dummy: Ints
     idle: Ints
     scale: Ints
+    most: Ints
 
 
 def new_state(dummy: Ints, idle: Ints, scale: int) -> State:
@@ -62,6 +64,7 @@ def new_state(dummy: Ints, idle: Ints, scale: int) -> State:
         dummy=dummy,
         idle=idle,
         scale=np.array([scale], dtype=np.int64),
+        most=np.array([dummy.max(initial=0)], dtype=np.int64),
     )
 
 
