@@ -151,7 +151,7 @@ def _find_end(
     price: Ints,
     other_price: Ints,
     alone: Ints,
-    most: int,
+    most: np.int64,
     scale: int,
     search: Search,
     root: int,
