@@ -7,7 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecritic.cli._data import add_data_options, add_truth
+from edgecritic.cli._options import (
+    add_cluster,
+    add_data_options,
+    add_fresh,
+    add_jobs,
+    add_json,
+    add_out,
+    add_truth,
+)
 
 if TYPE_CHECKING:
     from edgecritic.protocols.presets import Protocol
@@ -72,7 +80,7 @@ def add_parser(subparsers: Any) -> None:
     )
     add_data_options(parser.add_argument_group("data"))
     output = parser.add_argument_group("output")
-    output.add_argument("-o", "--out", metavar="DIR", help="write results and report into this folder")
+    add_out(output, "results and report")
     output.add_argument(
         "--curve",
         action="append",
@@ -80,13 +88,11 @@ def add_parser(subparsers: Any) -> None:
         metavar="NAME=FILE",
         help="draw a published curve (eval_bdry_thr.txt) as well",
     )
-    output.add_argument(
-        "--json", action="store_true", help="print one JSON document (results.json) in place of the table"
-    )
+    add_json(output)
     work = parser.add_argument_group("work")
-    work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
-    work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
-    work.add_argument("--fresh", action="store_true", help="compute everything anew")
+    add_jobs(work)
+    add_cluster(work)
+    add_fresh(work)
     parser.set_defaults(run=run)
 
 

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edgecritic.cli._options import add_jobs
+
 if TYPE_CHECKING:
     from edgecritic.protocols.tuning_summary import TuningSummary
 
@@ -24,11 +26,11 @@ def add_parser(subparsers: Any) -> None:
         "judge them (bench), find their best thresholds (tune) and leave one report.",
     )
     parser.add_argument(
-        "-o", "--out", default="demo", metavar="DIR", help="where all is written (default: demo)"
+        "-o", "--out", default="demo", metavar="FOLDER", help="where all is written (default: demo)"
     )
     parser.add_argument("--scenes", type=int, default=8, metavar="N", help="how many are drawn (default: 8)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random scenes (default: 0)")
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
+    add_jobs(parser)
     parser.set_defaults(run=run)
 
 
@@ -79,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
     """Write the crests that every detector finds, as folders that ``bench`` reads."""
-    from edgecritic.cli.detect import load_image
+    from edgecritic.cli._images import load_image
     from edgecritic.datasets.write import write_map
     from edgecritic.detectors import detect
     from edgecritic.detectors.base import detectors
@@ -100,7 +102,7 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
     """Tune all detectors on all scenes; return the best values, and figures by their captions."""
     import warnings
 
-    from edgecritic.cli.detect import load_image
+    from edgecritic.cli._images import load_image
     from edgecritic.datasets.files import read_truths
     from edgecritic.detectors.base import detectors
     from edgecritic.errors import UndefinedMeasureWarning

@@ -6,17 +6,19 @@ import argparse
 import difflib
 from typing import Any
 
+from edgecritic.cli._options import add_json
+
 __all__ = ["add_parser", "run", "KINDS", "entries"]
 
 KINDS = {
-    "strategies": (("edgecritic.matching", "strategies"),),
-    "measures": (("edgecritic.measures", "measures"), ("edgecritic.measures.base", "measures")),
-    "detectors": (("edgecritic.detectors", "detectors"), ("edgecritic.detectors.base", "detectors")),
-    "protocols": (("edgecritic.protocols.presets", "PRESETS"),),
-    "recipes": (("edgecritic.detectors.suppression", "RECIPES"),),
-    "datasets": (("edgecritic.datasets.layouts", "LAYOUTS"),),
+    "strategies": ("edgecritic.matching.base", "strategies"),
+    "measures": ("edgecritic.measures.base", "measures"),
+    "detectors": ("edgecritic.detectors.base", "detectors"),
+    "protocols": ("edgecritic.protocols.presets", "PRESETS"),
+    "recipes": ("edgecritic.detectors.suppression", "RECIPES"),
+    "datasets": ("edgecritic.datasets.layouts", "LAYOUTS"),
 }
-"""Where the registry (or table) of each kind lives: the first place that exists is taken."""
+"""Module and name of the registry (or table) of each kind."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -29,7 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("kind", choices=list(KINDS), metavar="KIND", help=f"{', '.join(KINDS)}")
     parser.add_argument("name", nargs="?", metavar="NAME", help="show everything known of this one")
     parser.add_argument("--family", metavar="F", help="only this family (of measures)")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -69,17 +71,8 @@ def entries(kind: str) -> list[dict[str, Any]]:
 def _source(kind: str) -> Any:
     import importlib
 
-    from edgecritic.errors import EdgeCriticError
-
-    for module, attribute in KINDS[kind]:
-        try:
-            return getattr(importlib.import_module(module), attribute)
-        except ModuleNotFoundError as error:
-            if error.name != module:
-                raise
-        except AttributeError:
-            continue
-    raise EdgeCriticError(f"this version has no {kind} yet")
+    module, name = KINDS[kind]
+    return getattr(importlib.import_module(module), name)
 
 
 def _of_entry(entry: Any) -> dict[str, Any]:
