@@ -7,7 +7,7 @@ import numpy as np
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Bools, Bytes, Float64s, Int64s
 
-__all__ = ["keep_crests_along", "keep_crests_of_plane", "grow"]
+__all__ = ["keep_crests_of_volume", "keep_crests_of_plane", "spread"]
 
 _HALF_SECTOR = 0.41421356237309503
 """tan 22.5°: where the nearest of eight neighbours changes."""
@@ -59,7 +59,7 @@ def keep_crests_of_plane(
 
 
 @kernel
-def keep_crests_along(
+def keep_crests_of_volume(
     magnitude: Float64s,
     planes: Float64s,
     rows: Float64s,
@@ -111,7 +111,7 @@ def keep_crests_along(
 
 
 @kernel
-def grow(state: Bytes, seeds: Int64s, offsets: Int64s) -> None:
+def spread(state: Bytes, seeds: Int64s, offsets: Int64s) -> None:
     """Spread 2 from the seeds through all connected cells of value 1, in place.
 
     `state` is a flat uint8 array with a margin of zeros, `offsets` are the steps to the neighbours.

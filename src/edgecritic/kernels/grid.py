@@ -14,12 +14,13 @@ import numpy as np
 
 from edgecritic.kernels.arrays import Bools, Float64s, Int64s
 
-__all__ = ["Neighbourhood", "ball", "ball_size", "box", "Grid", "COST_UNIT"]
+__all__ = ["Neighbourhood", "ball", "ball_size", "box", "Grid", "COST_UNIT", "SLACK"]
 
 COST_UNIT = 100
 """Integer costs count hundredths of a pixel (of the smallest pixel side when `spacing` is given)."""
 
-_SLACK = 1 + 1e-9
+SLACK = 1 + 1e-9
+"""A distance counts as within a tolerance up to this factor, because both are rounded."""
 
 
 class Neighbourhood(NamedTuple):
@@ -52,9 +53,9 @@ def ball_size(radius: float, spacing: Sequence[float]) -> float:
 
 def ball(radius: float, spacing: Sequence[float]) -> Neighbourhood:
     """Return all offsets not longer than `radius` (with a relative slack of 1e-9 for rounding)."""
-    radii = [math.floor(radius * _SLACK / size) for size in spacing]
+    radii = [math.floor(radius * SLACK / size) for size in spacing]
     table = _table(radii, spacing)
-    keep = table.distances <= radius * _SLACK
+    keep = table.distances <= radius * SLACK
     return _with_radii(table.offsets[keep], table.distances[keep], table.costs[keep])
 
 

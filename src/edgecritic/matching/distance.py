@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels.grid import Grid, ball, ball_size
+from edgecritic.kernels.grid import SLACK, Grid, ball, ball_size
 from edgecritic.kernels.nearest import first_hit
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.transform import distance_transform
 
 __all__ = ["distance", "within"]
 
-_SLACK = 1 + 1e-9
 
 _LOOKUPS = 16
 """Look-ups that cost as much as the distance transform does per pixel of the image."""
@@ -29,7 +28,7 @@ def within(mask: BoolArray, spacing: tuple[float, ...], tolerance: float) -> Boo
     >>> within(np.array([[True, False, False]]), (1.0, 1.0), 1.0)
     array([[ True,  True, False]])
     """
-    return np.less_equal(distance_transform(mask, spacing), tolerance * _SLACK)
+    return np.less_equal(distance_transform(mask, spacing), tolerance * SLACK)
 
 
 @strategy(

@@ -8,15 +8,14 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels.grid import Grid, ball, ball_size
+from edgecritic.kernels.grid import SLACK, Grid, ball, ball_size
 from edgecritic.kernels.validation import Sight, line_of_sight, validate
 from edgecritic.matching.base import Matching, Pair, strategy
 
-__all__ = ["validation"]
+__all__ = ["validation", "sight_around", "lowest_cosine"]
 
 _ROUNDING = 1e-12
 _LARGEST_TABLE = 2e7
-_SLACK = 1 + 1e-9
 
 
 @strategy(
@@ -63,15 +62,22 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, recal
     >>> match(double, truth, strategy="validation", tolerance=4).tp
     7
     """
-    limit = _angle(angle)
+    limit = lowest_cosine(angle)
     _check_size(pair)
-    radii = [math.floor(pair.tolerance * _SLACK / size) for size in pair.spacing]
-    grid = Grid.around(pair.candidate.shape, [max(radius, 1) for radius in radii])
-    sight = line_of_sight(grid, ball(pair.tolerance, pair.spacing), pair.spacing, bool(preaccept8))
-    sight = sight._replace(radii=np.asarray(radii, dtype=np.int64))
+    grid, sight = sight_around(pair.candidate.shape, pair.spacing, pair.tolerance, bool(preaccept8))
     hits = _confirmed(pair.candidate, pair.truth, grid, sight, limit)
     found = _confirmed(pair.truth, pair.candidate, grid, sight, limit)
     return Matching.from_masks(pair, hits, found, recall=recall)
+
+
+def sight_around(
+    shape: tuple[int, ...], spacing: tuple[float, ...], tolerance: float, corners: bool
+) -> tuple[Grid, Sight]:
+    """Return the grid on which maps are validated, and what is in sight of a pixel within the tolerance."""
+    radii = [math.floor(tolerance * SLACK / size) for size in spacing]
+    grid = Grid.around(shape, [max(radius, 1) for radius in radii])
+    sight = line_of_sight(grid, ball(tolerance, spacing), spacing, corners)
+    return grid, sight._replace(radii=np.asarray(radii, dtype=np.int64))
 
 
 def _check_size(pair: Pair) -> None:
@@ -83,7 +89,7 @@ def _check_size(pair: Pair) -> None:
         )
 
 
-def _angle(angle: float) -> float:
+def lowest_cosine(angle: float) -> float:
     """Return the cosine of an angle in degrees, lowered by the rounding error."""
     if isinstance(angle, bool) or not isinstance(angle, int | float) or not 0 <= angle <= 180:
         raise InputError(f"angle must be a number of degrees from 0 to 180, got {angle!r}")
