@@ -106,7 +106,8 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
     from edgecritic.datasets.files import read_truths
     from edgecritic.detectors.base import detectors
     from edgecritic.errors import UndefinedMeasureWarning
-    from edgecritic.protocols.tuning import Tuning, tune
+    from edgecritic.protocols.tuning import tune
+    from edgecritic.protocols.tuning_result import Tuning
     from edgecritic.protocols.tuning_summary import summarise_tunings
     from edgecritic.report.tuning import write_summary, write_tuning
     from edgecritic.run.executor import run_tasks

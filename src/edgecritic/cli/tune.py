@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from edgecritic.cli._options import add_cluster, add_ids, add_jobs, add_json, add_out
 
 if TYPE_CHECKING:
-    from edgecritic.protocols.tuning import Tuning
+    from edgecritic.protocols.tuning_result import Tuning
 
 __all__ = ["add_parser", "run"]
 
@@ -155,7 +155,7 @@ def _measures(args: argparse.Namespace) -> list[str] | None:
     from edgecritic.errors import InputError
     from edgecritic.matching import match
     from edgecritic.measures.scoring import default_measures
-    from edgecritic.protocols.tuning import matched_measures
+    from edgecritic.protocols.tuning_result import matched_measures
 
     if args.truth is None:
         raise InputError("--strategy needs --truth")
