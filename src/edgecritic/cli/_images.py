@@ -29,13 +29,13 @@ def list_images(places: list[str]) -> list[Path]:
     return files
 
 
-def load_image(file: Path, *, gray: bool) -> tuple[Any, Kind]:
+def load_image(file: Path, *, grey: bool) -> tuple[Any, Kind]:
     """Read an image or a volume and say which of them it is; grey pictures get one channel."""
     from edgecritic.datasets.files import read_image
     from edgecritic.datasets.names import IMAGE_SUFFIXES, suffix_of
 
     picture = suffix_of(file) in IMAGE_SUFFIXES
-    image = read_image(file, colour=picture and not gray)
+    image = read_image(file, colour=picture and not grey)
     if picture and image.ndim == 3 and (image == image[..., :1]).all():
         image = image[..., 0]
     return image, "volume" if image.ndim == 3 and not picture else "auto"

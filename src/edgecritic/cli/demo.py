@@ -89,7 +89,7 @@ def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
 
     def one(task: tuple[str, Path]) -> None:
         name, path = task
-        write_map(data / "edges" / name / path.name, detect(name, load_image(path, gray=False)[0]).thin)
+        write_map(data / "edges" / name / path.name, detect(name, load_image(path, grey=False)[0]).thin)
 
     images = sorted((data / "images").iterdir())
     names = [entry.name for entry in detectors if 2 in entry.info.ndim]
@@ -116,7 +116,7 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
     images = sorted((data / "images").iterdir())
 
     def one(path: Path) -> tuple[str, Tuning]:
-        image, kind = load_image(path, gray=False)
+        image, kind = load_image(path, grey=False)
         truths = read_truths(data / "truth" / f"{path.stem}.mat")
         options: dict[str, Any] = {"detectors": names, "measures": MEASURES, "thresholds": THRESHOLDS}
         return path.stem, tune(image, truths, kind=kind, **options)
@@ -127,7 +127,7 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
     summary = summarise_tunings({path.stem: found[path.stem] for path in images})
     write_summary(out, summary)
     shown = images[min(2, len(images) - 1)]
-    write_tuning(out / shown.stem, found[shown.stem], load_image(shown, gray=False)[0])
+    write_tuning(out / shown.stem, found[shown.stem], load_image(shown, grey=False)[0])
     return summary, {
         f"Best maps of {shown.stem} by measure and detector": out / shown.stem / "montage.png",
         f"Measures over the thresholds, {shown.stem}": out / shown.stem / "curves.png",

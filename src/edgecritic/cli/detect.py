@@ -28,7 +28,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     what = parser.add_argument_group("algorithm")
     what.add_argument("--thin", action="store_true", help="write crests only (non-maximum suppression)")
     what.add_argument("--style", choices=("native", "matlab"), help="scaling and thinning rules")
-    what.add_argument("--gray", action="store_true", help="use the luminance of colour images")
+    what.add_argument("--grey", action="store_true", help="use the luminance of colour images")
     what.add_argument(
         "--threshold",
         metavar="T",
@@ -82,7 +82,7 @@ def _one(file: Path, detector: Any, level: float | str | None, args: argparse.Na
     from edgecritic.datasets.write import write_map
     from edgecritic.detectors.base import detect
 
-    image, kind = load_image(file, gray=args.gray)
+    image, kind = load_image(file, grey=args.grey)
     found = detect(detector, image, kind=kind)
     edges = _chosen(found, image, level, args)
     ending = args.format or ("npy" if kind == "volume" else "png")

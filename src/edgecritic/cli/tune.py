@@ -42,7 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     what.add_argument(
         "-s", "--strategy", metavar="ID", help="draw ROC and precision-recall curves under this strategy too"
     )
-    what.add_argument("--gray", action="store_true", help="use the luminance of colour images")
+    what.add_argument("--grey", action="store_true", help="use the luminance of colour images")
     work = parser.add_argument_group("work")
     add_jobs(work)
     add_cluster(work)
@@ -189,7 +189,7 @@ def _one(name: str, path: Path, truths: tuple[Path, ...], args: argparse.Namespa
     from edgecritic.datasets.files import read_truths
     from edgecritic.protocols.tuning import tune
 
-    image, kind = load_image(path, gray=args.gray)
+    image, kind = load_image(path, grey=args.grey)
     maps = [found for file in truths for found in read_truths(file)] or None
     result = tune(
         image,
