@@ -6,7 +6,7 @@ import argparse
 
 __all__ = [
     *("add_truth", "add_data_options", "add_tolerance", "add_out", "add_json", "add_jobs", "add_cluster"),
-    *("add_fresh", "add_ids"),
+    *("add_fresh", "add_ids", "read_numbers"),
 ]
 
 
@@ -82,3 +82,13 @@ def add_fresh(group: argparse._ActionsContainer) -> None:
 def add_ids(group: argparse._ActionsContainer, *names: str, text: str) -> None:
     """Add an option of several ids, which may be repeated."""
     group.add_argument(*names, nargs="+", action="extend", metavar="ID", help=text)
+
+
+def read_numbers(text: str, option: str) -> list[float]:
+    """Read the numbers of an option, such as ``0,.5,1``."""
+    from edgecritic.errors import InputError
+
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} expects numbers such as 0,.5,1, got {text!r}") from None

@@ -15,6 +15,7 @@ from edgecritic.cli._options import (
     add_json,
     add_out,
     add_truth,
+    read_numbers,
 )
 
 if TYPE_CHECKING:
@@ -178,21 +179,16 @@ def _judge_by_strength(
     args: argparse.Namespace, detectors: dict[str, str | Path], protocol: Protocol
 ) -> dict[str, Any]:
     from edgecritic.cli._output import progress
-    from edgecritic.errors import InputError
     from edgecritic.report.document import document_text
     from edgecritic.report.strength import strength_document, write_strength
     from edgecritic.run.strength import run_strength
 
-    try:
-        levels = [float(part) for part in args.strength.split(",")]
-    except ValueError:
-        raise InputError(f"--strength expects numbers such as 0,.5,1, got {args.strength!r}") from None
     with progress("judging by strength", unit="image") as step:
         found = run_strength(
             detectors,
             args.truth,
             protocol=protocol,
-            levels=levels,
+            levels=read_numbers(args.strength, "--strength"),
             out=args.out,
             jobs=args.jobs,
             cluster=args.cluster,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from edgecritic.cli._options import add_cluster, add_ids, add_jobs, add_json, add_out
+from edgecritic.cli._options import add_cluster, add_ids, add_jobs, add_json, add_out, read_numbers
 
 __all__ = ["add_parser", "run"]
 
@@ -150,7 +150,7 @@ def _run_matching(args: argparse.Namespace) -> int:
     with _cases(args) as cases:
         parts = study_parts(
             cases,
-            tolerances=_floats(args.tolerances, "--tolerances"),
+            tolerances=read_numbers(args.tolerances, "--tolerances"),
             images=args.most,
             inter=_count(args.inter, "--inter"),
             canny=_count(args.canny, "--canny"),
@@ -212,7 +212,7 @@ def _run_pairing(args: argparse.Namespace) -> int:
         study = run_pairing(
             args.data,
             samples=args.samples,
-            points=[int(number) for number in _floats(args.points, "--points")],
+            points=[int(number) for number in read_numbers(args.points, "--points")],
             detector=args.detector,
             jobs=args.jobs,
             cluster=args.cluster,
@@ -274,7 +274,7 @@ def _run_noise(args: argparse.Namespace) -> int:
     tasks = noise_tasks(
         detectors=args.detectors or DETECTORS,
         measures=args.measures,
-        ratios=_floats(args.snr, "--snr"),
+        ratios=read_numbers(args.snr, "--snr"),
         seeds=args.scenes,
         thresholds=args.thresholds,
     )
@@ -363,15 +363,6 @@ def _progress(text: str, unit: str) -> Any:
     from edgecritic.cli._output import progress
 
     return progress(text, unit=unit)
-
-
-def _floats(text: str, option: str) -> list[float]:
-    from edgecritic.errors import InputError
-
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"{option} expects numbers separated by commas, got {text!r}") from None
 
 
 def _count(text: str, option: str) -> int | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, Spacing, as_mask, as_masks, as_spacing, as_tolerance
+from edgecritic.inputs import BoolArray, Indices, Spacing, as_mask, as_masks, as_spacing, as_tolerance
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import link_maps
@@ -19,8 +19,6 @@ from edgecritic.matching.reach import reach_of
 from edgecritic.matching.result import Pair
 
 __all__ = ["ExactState"]
-
-Indices = NDArray[np.int64]
 
 
 class ExactState:

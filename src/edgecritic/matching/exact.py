@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray
+from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.hashing import scatter
@@ -18,7 +17,6 @@ from edgecritic.matching.reach import reach_of
 
 __all__ = ["exact", "salt", "solved", "empty_state", "too_many_links", "MOST_LINKS"]
 
-Indices = NDArray[np.int64]
 
 MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from edgecritic.inputs import BoolArray
+from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import Links, links_of_rows
 from edgecritic.matching.exact import MOST_LINKS, salt, solved, too_many_links
@@ -16,8 +15,6 @@ from edgecritic.matching.reach import reach_of
 from edgecritic.matching.result import Pair
 
 __all__ = ["PixelMatcher"]
-
-Indices = NDArray[np.int64]
 
 
 class PixelMatcher:

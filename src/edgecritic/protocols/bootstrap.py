@@ -8,10 +8,10 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.protocols.curves import (
+    Array,
     average_precision,
     best_interpolated_f,
     f_measure,
@@ -22,7 +22,6 @@ from edgecritic.protocols.summary import CountTable, count_table
 
 __all__ = ["Interval", "Bootstrap", "Difference", "PairedTest", "bootstrap", "paired_bootstrap"]
 
-Array = NDArray[np.float64]
 Method = Literal["percentile", "bca"]
 
 SCORES = ("ods", "ois", "ap")
