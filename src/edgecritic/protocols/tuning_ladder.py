@@ -14,6 +14,7 @@ from edgecritic.detectors.picture import Kind
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, FloatArray, Spacing
+from edgecritic.measures.sweeping import threshold_levels
 
 __all__ = ["Ladder", "Detector", "Thresholds", "ladder_of"]
 
@@ -45,7 +46,7 @@ def ladder_of(
     if isinstance(thresholds, str):
         return _matlab_of(detector, image, thresholds)
     found = detect(detector, image, kind=kind, spacing=spacing, name=name)
-    return Ladder(found.detector, _levels(thresholds), found.thin)
+    return Ladder(found.detector, threshold_levels(thresholds), found.thin)
 
 
 def _matlab_of(detector: Detector, image: Any, thresholds: str) -> Ladder:
@@ -62,13 +63,3 @@ def _matlab_of(detector: Detector, image: Any, thresholds: str) -> Ladder:
     method: Any = parsed.name
     levels: NDArray[np.float64] = GRIDS[parsed.name] * np.arange(1, _MATLAB_STEPS + 1, dtype=np.float64)
     return Ladder(str(bound), levels, matlab_response(image, method, sigma=sigma))
-
-
-def _levels(thresholds: int | Sequence[float]) -> NDArray[np.float64]:
-    if isinstance(thresholds, int) and not isinstance(thresholds, bool) and thresholds >= 2:
-        evenly: NDArray[np.float64] = np.linspace(0, 1, thresholds, dtype=np.float64)
-        return evenly
-    levels = np.asarray(thresholds, dtype=np.float64)
-    if levels.ndim != 1 or levels.size == 0 or not np.isfinite(levels).all():
-        raise InputError(f"thresholds must be how many (2 or more) or a list of values, got {thresholds!r}")
-    return levels
