@@ -2,8 +2,8 @@
 
 ``make mutants`` tries a sample of the mutants of every module, ``make mutants ARGS=--all`` all of them.
 The changes are made in a copy under ``build/mutants``. One process imports everything and runs the tests on
-the unchanged copy; then it forks once per mutant, and the child imports the measures anew. The tests that
-killed most so far go first, then the quick ones.
+the unchanged copy; then it forks once per mutant, and the child imports the measures anew and runs the tests
+that call the changed function. Those that killed most so far go first, then the quick ones.
 
 Not changed are texts, type hints, metadata in strings, and what no result can show: sizes of caches,
 options of ``dataclass``, ``strict`` of ``zip``. Mutants that mean the same as the original are in
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import dataclasses
 import gc
 import os
 import random
@@ -22,10 +23,12 @@ import shutil
 import signal
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -66,7 +69,7 @@ OPERATORS: dict[type, type] = {
 }
 SWAPS = {"min": "max", "any": "all", "ceil": "floor", "argmin": "argmax", "nanargmin": "nanargmax"}
 SWAPS |= {new: old for old, new in SWAPS.items()}
-HIDDEN_CALLS = {"dataclass", "lru_cache", "TypeVar", "isinstance", "Literal"}
+HIDDEN_CALLS = {"dataclass", "lru_cache", "TypeVar", "isinstance", "InputError"}
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,11 @@ class Mutant:
     new: ast.AST
 
     @property
+    def place(self) -> str:
+        """The function that is changed, such as ``merit.fom``; ``merit.@fom`` is its head."""
+        return f"{self.module}.{self.function}"
+
+    @property
     def line(self) -> int:
         """Where the change is in the module."""
         return getattr(self.old, "lineno", 0)
@@ -91,7 +99,7 @@ class Mutant:
         """Return the changed line before and after, in the words of `ast.unparse`."""
         lines = zip(ast.unparse(self.tree).splitlines(), self.source().splitlines(), strict=False)
         before, after = next((old.strip(), new.strip()) for old, new in lines if old != new)
-        return f"{self.module}.{self.function}: {before}  ->  {after}"
+        return f"{self.place}: {before}  ->  {after}"
 
     def source(self) -> str:
         """Return the text of the changed module."""
@@ -117,20 +125,19 @@ def mutants_of(module: str, text: str) -> list[Mutant]:
 
 def _places(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST, str, int | None, ast.AST]]:
     """Yield what may be changed below a node: its function, the place where it hangs, and itself."""
+    named = isinstance(node, ast.FunctionDef | ast.ClassDef)
     for field, value in ast.iter_fields(node):
+        home = (node.name if field == "body" else f"@{node.name}") if named else function
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if isinstance(child, ast.AST) and not _is_hidden(child, node, field):
-                yield function, node, field, index, child
-                yield from _places(child, getattr(child, "name", function))
+                yield home, node, field, index, child
+                yield from _places(child, home)
 
 
 def _is_hidden(node: ast.AST, parent: ast.AST, field: str) -> bool:
     if field in ("annotation", "returns") or isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom):
         return True
-    if isinstance(node, ast.Call) and _name(node.func) in HIDDEN_CALLS | {
-        "InputError",
-        "NotImplementedError",
-    }:
+    if isinstance(node, ast.Call) and _name(node.func) in HIDDEN_CALLS:
         return True
     if isinstance(node, ast.keyword) and node.arg in ("strict", "stacklevel"):
         return True
@@ -201,26 +208,56 @@ def _name(node: ast.AST) -> str:
     return getattr(node, "id", "") or getattr(node, "attr", "")
 
 
-class Order:
-    """A plugin of pytest: orders the tests, keeps their times, and notes the one that fails."""
+@dataclass
+class Knowledge:
+    """What the runs so far tell about the tests.
 
-    def __init__(self, kills: Counter[str], times: dict[str, float]) -> None:
-        self.kills, self.times = kills, times
+    Attributes
+    ----------
+    kills : how many mutants every test has killed
+    times : seconds that every test took
+    calls : the functions of measures that every test calls; under "" those called before the tests
+    """
+
+    kills: Counter[str] = dataclasses.field(default_factory=Counter)
+    times: Counter[str] = dataclasses.field(default_factory=Counter)
+    calls: dict[str, set[str]] = dataclasses.field(default_factory=lambda: defaultdict(set))
+
+    def may_notice(self, test: str, function: str) -> bool:
+        """Whether a test can notice a change of a function; what nobody calls may concern all."""
+        everywhere = function in self.calls[""] or not any(function in each for each in self.calls.values())
+        return everywhere or function in self.calls[test]
+
+
+class Plugin:
+    """A plugin of pytest: chooses and orders the tests, and notes which one fails."""
+
+    def __init__(self, known: Knowledge, function: str | None) -> None:
+        self.known, self.function = known, function
         self.failed = ""
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items.sort(key=lambda item: (-self.kills[item.nodeid], self.times.get(item.nodeid, 0.0)))
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection(self) -> Generator[None, Any, Any]:
         from hypothesis import Phase, settings
 
         settings.register_profile("mutants", settings.default, phases=[Phase.explicit, Phase.generate])
         settings.load_profile("mutants")  # nobody reads the examples, so they are not made small
+        with self._watching(""):
+            return (yield)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        if self.function is not None:
+            items[:] = [item for item in items if self.known.may_notice(item.nodeid, self.function)]
+        items.sort(key=lambda item: (-self.known.kills[item.nodeid], self.known.times[item.nodeid]))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        with self._watching(item.nodeid):
+            return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.times[report.nodeid] = self.times.get(report.nodeid, 0.0) + report.duration
+        self.known.times[report.nodeid] += report.duration
         if report.failed:
             self.failed = report.nodeid
 
@@ -228,20 +265,42 @@ class Order:
         if report.failed:
             self.failed = "collection"
 
+    @contextmanager
+    def _watching(self, test: str) -> Iterator[None]:
+        """Without a mutant, note the functions of measures that are called."""
+        if self.function is not None:
+            yield
+            return
+        home, calls = str(COPY / PACKAGE), self.known.calls[test]
+        for module in [each for name, each in sys.modules.items() if name.startswith("edgecritic.measures.")]:
+            for cached in vars(module).values():
+                if hasattr(cached, "cache_clear"):  # the answer may be there because of another test
+                    cached.cache_clear()
+
+        def note(frame: FrameType, event: str, _: object) -> None:
+            if frame.f_code.co_filename.startswith(home):
+                calls.add(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}")
+
+        sys.settrace(note)
+        try:
+            yield
+        finally:
+            sys.settrace(None)
+
 
 class Trials:
     """The copy of the project, the process that has everything imported, and its children."""
 
     def __init__(self) -> None:
-        self.kills: Counter[str] = Counter()
-        self.times: dict[str, float] = {}
+        self.known = Knowledge()
         _copy_project()
         os.chdir(COPY)
         sys.path.insert(0, str(COPY / "src"))
+        sys.dont_write_bytecode = False
         start = time.perf_counter()
-        if failed := self._tests():
+        if failed := self._tests(None):
             sys.exit(f"the tests fail without any mutant: {failed}")
-        self.limit = 20 + 3 * (time.perf_counter() - start)
+        self.limit = 20 + 2 * (time.perf_counter() - start)
         sys.dont_write_bytecode = True
         gc.freeze()
 
@@ -253,35 +312,35 @@ class Trials:
             compiled.unlink()
         place.write_text(mutant.source())
         try:
-            found = self._in_child()
+            found = self._in_child(mutant.place)
         finally:
             place.write_text(original)
-        self.kills[found] += 1
+        self.known.kills[found] += 1
         return found
 
-    def _in_child(self) -> str:
+    def _in_child(self, function: str) -> str:
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
             signal.setitimer(signal.ITIMER_REAL, self.limit)  # its signal ends the child, loops and all
             _forget_measures()
-            os.write(writer, self._tests().encode())
+            os.write(writer, self._tests(function).encode())
             os._exit(0)
         os.close(writer)
         _, status = os.waitpid(child, 0)
         with os.fdopen(reader) as pipe:
             return pipe.read() if status == 0 else "time limit or crash"
 
-    def _tests(self) -> str:
-        """Run the tests quietly; return the first that fails."""
-        order = Order(self.kills, self.times)
+    def _tests(self, function: str | None) -> str:
+        """Run the tests quietly, those that concern a function or all; return the first that fails."""
+        plugin = Plugin(self.known, function)
         out, quiet = os.dup(1), os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         try:
-            code = pytest.main([*OPTIONS, *TESTS], plugins=[order])
+            code = pytest.main([*OPTIONS, *TESTS], plugins=[plugin])
         finally:
             os.dup2(out, 1)
-        return order.failed or ("" if code == 0 else f"pytest ended with {code}")
+        return plugin.failed or ("" if code == 0 else f"pytest ended with {code}")
 
 
 def _copy_project() -> None:

@@ -177,7 +177,7 @@ def test_pixel_correspondence_by_hand():
     # Within 1.5 the last two stay alone.
     near = score(candidate, truth, "pcm(radius=1.5)")["pcm(radius=1.5)"]
     assert near == pytest.approx(100 * (1 - (1 / 1.5 + 2) / 5))
-    # Nothing within reach costs more than all pixels would give: never below 0.
+    # Nothing is within reach.
     assert score(candidate, np.roll(candidate, 1, axis=0), "pcm(radius=0.5)").mean == {"pcm(radius=0.5)": 0}
 
 

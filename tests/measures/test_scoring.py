@@ -119,6 +119,7 @@ def test_measures_are_functions_of_arrays_too():
         "nsd(tolerance=-1)",
         "boundary_iou(dilation=0)",
         "fom_revisited(beta=-1)",
+        "pcm(radius=0)",
         "fom(kappa=nought)",
     ],
 )
