@@ -166,6 +166,19 @@ def test_opposite_maps():
     assert score(PART, ~PART, "cldice")["cldice"] == 0
 
 
+def test_rounding_does_not_leave_the_range():
+    for size in (7, 12):
+        for count in range(1, size):
+            mask = np.arange(size)[None] < count
+            assert -1 <= score(mask, ~mask, "mcc")["mcc"] <= score(mask, mask, "mcc")["mcc"] <= 1
+
+
+def test_complements_that_no_tolerance_joins_have_no_true_negatives():
+    mask = np.arange(12).reshape(3, 4) < 6
+    text = "kappa(strategy=exact(tolerance=0.5))"
+    assert score(mask, ~mask, text)[text] == pytest.approx(-1)
+
+
 def test_pixel_correspondence_by_hand():
     candidate, truth = np.zeros((2, 3, 12), dtype=bool)
     candidate[1, [1, 5, 9]] = True

@@ -102,6 +102,7 @@ def test_measures_are_functions_of_arrays_too():
         "fom(kappa=0)",
         "fom(kappa=2)",
         "f(alpha=1.5)",
+        "f(alpha=-0.5)",
         "hausdorff(percent=101)",
         "hausdorff(mode=mean)",
         "dk(k=0)",
