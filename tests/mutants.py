@@ -142,7 +142,8 @@ def _is_hidden(node: ast.AST, parent: ast.AST, field: str) -> bool:
     if isinstance(node, ast.keyword) and node.arg in ("strict", "stacklevel"):
         return True
     if isinstance(node, ast.Assign) and isinstance(parent, ast.Module):  # __all__ and names of types
-        return _name(node.targets[0]) == "__all__" or isinstance(node.value, ast.BinOp | ast.Subscript)
+        is_union = isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.BitOr)
+        return _name(node.targets[0]) == "__all__" or is_union or isinstance(node.value, ast.Subscript)
     if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
         return True
     return isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node)
