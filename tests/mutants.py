@@ -16,6 +16,7 @@ import argparse
 import ast
 import copy
 import dataclasses
+import fcntl
 import gc
 import os
 import random
@@ -294,6 +295,12 @@ class Trials:
 
     def __init__(self) -> None:
         self.known = Knowledge()
+        COPY.mkdir(parents=True, exist_ok=True)
+        self.lock = (COPY / "lock").open("w")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit(f"another run works in {COPY}; wait until it has ended")
         _copy_project()
         os.chdir(COPY)
         sys.path.insert(0, str(COPY / "src"))
@@ -390,12 +397,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     trials, alike = Trials(), equivalent()
     killed = made = 0
     for module, group in chosen.items():
-        group = [each for each in group if str(each) not in alike]
-        alive = [each for each in group if not trials.killer(each)]
-        killed, made = killed + len(group) - len(alive), made + len(group)
-        print(f"{module:16} {len(group) - len(alive):4} of {len(group):4} killed", flush=True)
-        for each in alive:
-            print(f"    line {each.line}  {each}", flush=True)
+        counted = [each for each in group if str(each) not in alike]
+        alive = 0
+        for each in counted:
+            if not trials.killer(each):
+                alive += 1
+                print(f"    survived: line {each.line} of {each}", flush=True)
+        killed, made = killed + len(counted) - alive, made + len(counted)
+        print(f"{module:16} {len(counted) - alive:4} of {len(counted):4} killed", flush=True)
     share = 100 * killed / max(made, 1)
     print(f"{'all':16} {killed:4} of {made:4} killed: {share:.1f} %")
     return int(share < args.at_least)
