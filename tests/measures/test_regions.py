@@ -105,6 +105,17 @@ def test_several_truths_are_averaged():
     assert score(first, truths, "covering")["covering"] == pytest.approx(covering(first, truths))
 
 
+def test_labels_of_volumes_and_labels_far_apart():
+    rng = np.random.default_rng(2)
+    first, second = rng.integers(0, 3, (2, 3, 4, 5))
+    flat = first.reshape(3, 20), second.reshape(3, 20)
+    spread = np.array([-(2**62), 7, 2**62])
+    for function in (pri, voi, covering):
+        assert function(first, second) == function(*flat)
+        assert function(spread[first], second) == pytest.approx(function(first, second), abs=1e-12)
+    assert pri(np.array([[5]]), np.array([[2]])) == 1  # no pair of pixels, none judged otherwise
+
+
 @pytest.mark.parametrize(
     ("segmentation", "truth", "message"),
     [
@@ -112,6 +123,8 @@ def test_several_truths_are_averaged():
         (np.zeros((2, 3)), np.zeros((2, 3), int), "integer labels"),
         (np.zeros(3, int), np.zeros(3, int), "2 or 3 dimensions"),
         (np.zeros((2, 3), int), [], "no label map"),
+        (np.zeros((0, 3), int), np.zeros((0, 3), int), "2 or 3 dimensions"),
+        (np.zeros((1, 1, 1, 2), int), np.zeros((1, 1, 1, 2), int), "2 or 3 dimensions"),
     ],
 )
 def test_bad_label_maps_are_refused(segmentation, truth, message):

@@ -10,7 +10,7 @@ import pytest
 
 from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.ids import Id
-from edgecritic.measures import assess, compare, score, sweep
+from edgecritic.measures import Scores, assess, compare, score, sweep
 from edgecritic.measures.evidence import Single
 from edgecritic.measures.scoring import as_maps, render
 
@@ -34,6 +34,25 @@ def test_json_of_one_truth_and_of_several():
         "best": {"hausdorff": 0, "dice": 1},
         "annotators": [{"hausdorff": 2, "dice": 0}, {"hausdorff": 0, "dice": 1}],
     }
+
+
+def test_the_best_is_by_measure_and_direction():
+    found = Scores(
+        measures=("a", "b", "c"),
+        better=("lower", "higher", "lower"),
+        families=("x",) * 3,
+        annotators=np.array([[3.0, 1.0, 5.0], [2.0, 4.0, 6.0]]),
+    )
+    assert found.best == {"a": 2, "b": 4, "c": 5}
+    assert found.mean == {"a": 2.5, "b": 2.5, "c": 5.5}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_bad_truths_are_named(number):
+    truths = [TRUTH] * (number - 1) + [TRUTH * 0.3]
+    name = "truth" if number == 1 else rf"truths\[{number - 1}\]"
+    with pytest.raises(InputError, match=f"^{name} must be binary"):
+        score(TRUTH, truths, "dice")
 
 
 def test_table_of_several_truths():
@@ -146,6 +165,12 @@ def test_thresholds_of_a_sweep():
     np.testing.assert_array_equal(
         sweep(strength, TRUTH, "omega", thresholds=2, on_degenerate="nan").thresholds, [0, 1]
     )
+
+
+def test_a_sweep_has_101_thresholds_unless_told_otherwise():
+    found = sweep(TRUTH * 1.0, TRUTH, "dice")
+    np.testing.assert_allclose(found.thresholds, np.arange(101) / 100)
+    assert (found.counts == TRUTH.sum()).all()
 
 
 def test_the_best_of_undefined_values_is_undefined():

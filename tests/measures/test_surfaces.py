@@ -69,6 +69,11 @@ def test_pooled_weighted_percentile_is_the_first_that_reaches_the_share(candidat
     assert ours(compare(candidate, truth, spacing=spacing)) == pytest.approx(reached)
 
 
+def test_the_shared_table_cannot_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        element_sizes((1.0, 1.0))[3] = 0
+
+
 NAN = math.nan
 
 
