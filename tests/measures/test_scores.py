@@ -102,6 +102,7 @@ def warnings_of(call):
             "the candidate has",
         ),
         (lambda: sweep(TRUTH * 0.5, TRUTH, "entropy", thresholds=[0.2, 0.7, 0.8]), "the candidate has"),
+        (lambda: sweep(TRUTH * 0.5 + LOWER * 0.2, NOTHING, "dice", thresholds=[0.1, 0.4]), "the truth has"),
         (lambda: assess(NOTHING), "the candidate has"),
     ],
 )
