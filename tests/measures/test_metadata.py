@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
-from edgecritic.measures import FAR, compare, describe, measures, score
+from edgecritic.measures import FAR, Empty, compare, describe, measures, score
 from edgecritic.measures.base import plain_number
 from edgecritic.measures.regions import covering, pri, voi
 from edgecritic.measures.scoring import default_measures
@@ -68,6 +68,7 @@ def test_ranges_of_measures_of_regions_and_of_single_maps():
     for entry in measures:
         if entry.info.needs == "candidate":
             assert (entry.info.range, entry.info.symmetric, entry.info.sees) == ((0, 1), False, "neither")
+            assert entry.info.empty == Empty(both=0.0, candidate=0.0, truth=0.0)
 
 
 @pytest.mark.parametrize("name", ["pri", "voi", "covering"])
