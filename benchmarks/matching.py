@@ -23,7 +23,7 @@ from edgecritic.matching.base import Pair
 from edgecritic.matching.csa import assign_by_cost_scaling, cost_scaling_solver
 from edgecritic.matching.exact import salt, solved
 from edgecritic.matching.graph import Graph, build_graph
-from growth import fitted_exponents
+from growth import DENSITY, fitted_exponents
 from surfaces import noisy_twins
 
 PART = "matching"
@@ -72,8 +72,8 @@ def against_reference(data: Path, images: int) -> Iterator[Bar]:
 def against_solvers(data: Path, images: int) -> Iterator[Bar]:
     """SciPy's sparse and OR-Tools' assignment on the same graph, whose making is counted for nobody.
 
-    Each solver has the dummies in the form that it needs: ours none, SciPy's one per candidate, OR-Tools'
-    a mirrored graph in which a perfect assignment exists.
+    Each solver has the dummies in the form that it needs: ours none, OR-Tools' a mirrored graph in which a
+    perfect assignment exists, SciPy's one for every pixel of one side, of the two the one where it is faster.
     """
     ratios: dict[str, list[float]] = {"SciPy": [], "OR-Tools": []}
     for at, (candidate, truth) in enumerate(real_pairs(data, images)):
@@ -83,12 +83,14 @@ def against_solvers(data: Path, images: int) -> Iterator[Bar]:
         graph = build_graph(Pair(candidate, truth, (1.0, 1.0), tolerance))
         if graph.candidates.size == 0:
             continue
-        links, ends = sorted_links(graph), (graph.candidates, graph.truths)
-        problem = (links, truth.size, *ends, graph.outlier_cost, salt(graph.truths))
-        ours = best(lambda p=problem: solved(*p), 3)
-        matrix = sparse_costs(graph)
-        ratios["SciPy"].append(seconds(lambda m=matrix: min_weight_full_bipartite_matching(m)) / ours)
+        swapped = graph.truths.size < graph.candidates.size
+        problem = (sorted_links(graph, swapped), truth.size, graph.candidates, graph.truths)
+        costs = (graph.outlier_cost, salt(graph.truths))
+        ours = best(lambda p=problem, c=costs, s=swapped: solved(*p, *c, swapped=s), 3)
+        matrices = [sparse_costs(graph, side) for side in (False, True)]
+        scipys = min(seconds(lambda m=matrix: min_weight_full_bipartite_matching(m)) for matrix in matrices)
         solver = cost_scaling_solver()
+        ratios["SciPy"].append(scipys / ours)
         ratios["OR-Tools"].append(seconds(lambda g=graph, s=solver: assign_by_cost_scaling(g, s)) / ours)
     for key, name, bar in (
         ("SciPy", "SciPy min_weight_full_bipartite_matching", 25),
@@ -100,18 +102,25 @@ def against_solvers(data: Path, images: int) -> Iterator[Bar]:
         )
 
 
-def sorted_links(graph: Graph) -> Links:
-    """Return the graph in the form of our solver: the links of every candidate, cheapest first."""
-    order = np.lexsort((graph.costs, graph.rows))
-    start = np.searchsorted(graph.rows[order], np.arange(graph.candidates.size + 1))
-    return Links(start, graph.columns[order].astype(np.int32), graph.costs[order].astype(np.int32))
+def sides(graph: Graph, swapped: bool) -> tuple[int, np.ndarray, int, np.ndarray]:
+    """Return number and link ends of the rows, then of the columns; the rows are the truths if `swapped`."""
+    candidates, truths = (graph.candidates.size, graph.rows), (graph.truths.size, graph.columns)
+    return (*truths, *candidates) if swapped else (*candidates, *truths)
 
 
-def sparse_costs(graph: Graph) -> csr_array:
-    """Costs plus 1 (SciPy takes 0 for no link), with one dummy column per candidate."""
-    n, m = graph.candidates.size, graph.truths.size
-    rows = np.concatenate([graph.rows, np.arange(n)])
-    columns = np.concatenate([graph.columns, m + np.arange(n)])
+def sorted_links(graph: Graph, swapped: bool) -> Links:
+    """Return the graph in the form of our solver: the links of every row, cheapest first."""
+    count, rows, _, columns = sides(graph, swapped)
+    order = np.lexsort((graph.costs, rows))
+    start = np.searchsorted(rows[order], np.arange(count + 1))
+    return Links(start, columns[order].astype(np.int32), graph.costs[order].astype(np.int32))
+
+
+def sparse_costs(graph: Graph, swapped: bool) -> csr_array:
+    """Costs plus 1 (SciPy takes 0 for no link), with one dummy column per row."""
+    n, row_ends, m, column_ends = sides(graph, swapped)
+    rows = np.concatenate([row_ends, np.arange(n)])
+    columns = np.concatenate([column_ends, m + np.arange(n)])
     costs = np.concatenate([graph.costs + 1, np.full(n, graph.outlier_cost + 1)])
     return coo_array((costs, (rows, columns)), shape=(n, n + m)).tocsr()
 
@@ -143,11 +152,19 @@ def growth(largest: int) -> Iterator[Bar]:
             exponent, peak = fitted_exponents(strategy, ndim, largest)
             yield Bar(
                 PART,
-                f"growth of {strategy}, 10³ to {largest:.0e} pairs, {ndim}-D",
+                f"growth of {strategy}, 10³ to {largest:.0e} pairs, {ndim}-D, density {DENSITY}",
                 f"exponent {exponent:.2f}, peak {peak / 2**20:.0f} MiB",
                 f"exponent ≤ {bar}, peak ≤ 1536 MiB",
                 exponent <= bar and peak <= 1.5 * 2**30,
             )
+    exponent, peak = fitted_exponents("exact(window=5)", 3, largest, density=0.05)
+    yield Bar(
+        PART,
+        f"growth of exact(window=5), 10³ to {largest:.0e} pairs, 3-D, density 0.05, for information",
+        f"exponent {exponent:.2f}, peak {peak / 2**20:.0f} MiB",
+        "none",
+        None,
+    )
 
 
 def thinning(data: Path, images: int) -> Iterator[Bar]:

@@ -82,11 +82,12 @@ def rates(work: Path) -> Path:
 
 def displacement(work: Path) -> Path:
     """How measures grow with the displacement of an edge."""
-    from edgecritic.report.displacement import draw_displacement
+    from edgecritic.report.displacement import displacement_drawing
     from edgecritic.studies.displacement import displacement as study
 
-    draw_displacement(study(reach=16), work / "displacement.png")
-    return work / "displacement.png"
+    picture = work / "displacement.png"
+    picture.write_bytes(displacement_drawing(study(reach=16)).content["png"])
+    return picture
 
 
 def labels(work: Path) -> Path:

@@ -18,6 +18,7 @@ from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_bsds_mat, write_map
 from edgecritic.errors import DataError, InputError
 from edgecritic.protocols.summary import summarise
+from edgecritic.report.bench import write_run
 from edgecritic.report.classic import read_counts, read_curve, read_summary
 from edgecritic.report.write import load_results
 from edgecritic.run.bench import run_bench
@@ -158,7 +159,8 @@ def test_bad_files_are_named_and_the_rest_is_finished(tmp_path, capsys):
     results = load_results(tmp_path / "out")
     assert {row["id"] for row in results["failures"]} == {"im0", "im1", "im2", "im3"}
     assert results["detectors"][0]["images"] == 2
-    errors = capsys.readouterr().err.strip().splitlines()
+    told = capsys.readouterr().err.strip().splitlines()
+    errors = [line for line in told if " warning: " not in line]
     assert len(errors) == 4
     for name, word in (("im0", "im0.png"), ("im1", "10"), ("im2", "dark"), ("im3", "no prediction")):
         line = next(line for line in errors if f" {name}:" in line)
@@ -259,6 +261,59 @@ def test_no_common_names(tmp_path):
         run_bench({"mine": place / "pred"}, place / "truth")
     with pytest.raises(InputError):
         run_bench({}, place / "truth")
+
+
+def test_folders_within_folders(tmp_path):
+    place = make_set(tmp_path, 2)
+    for folder in ("pred", "truth"):
+        for path in list((place / folder).iterdir()):
+            (place / folder / "scene").mkdir(exist_ok=True)
+            path.rename(place / folder / "scene" / path.name)
+    run = run_bench({"mine": place / "pred"}, place / "truth", out=tmp_path / "run", draws=0, jobs=1)
+    ids = [row["id"] for row in run.results["detectors"][0]["per_image"]]
+    assert len(ids) == 2
+    assert all(name.startswith("scene/") for name in ids)
+    write_run(tmp_path / "run", run)
+    assert all((tmp_path / f"run/mine/{name}_ev1.txt").is_file() for name in ids)
+
+
+def test_thick_maps_without_suppression_are_told(tmp_path, capsys):
+    write(tmp_path, 2, detectors=("good", "thick"))
+    places = [str(tmp_path / "predictions" / name) for name in ("good", "thick")]
+    arguments = ["bench", *places, "--truth", str(tmp_path / "truth"), "--bootstrap", "0", "--jobs", "1"]
+    assert main(arguments) == 0
+    warned = [line for line in capsys.readouterr().err.splitlines() if "--nms hed" in line]
+    assert len(warned) == 1
+    assert "thick: the maps are thick" in warned[0]
+    assert main([*arguments, "--nms", "hed", "--json"]) == 0
+    told = capsys.readouterr()
+    assert "--nms" not in told.err
+    protocol = json.loads(told.out)["protocol"]
+    assert (protocol["id"], protocol["nms"]) == ("bsds-hed", "hed")
+
+
+def test_results_are_not_written_among_the_maps(tmp_path):
+    place = make_set(tmp_path, 2)
+    before = sorted(path.name for path in (place / "pred").iterdir())
+    with pytest.raises(InputError, match="another folder"):
+        run_bench({"mine": place / "pred"}, place / "truth", out=place / "truth" / ".." / "pred")
+    assert sorted(path.name for path in (place / "pred").iterdir()) == before
+
+
+def test_detectors_have_the_names_that_were_given(tmp_path, monkeypatch):
+    from edgecritic.cli.bench import _named
+
+    (tmp_path / "deep/maps").mkdir(parents=True)
+    (tmp_path / "mine").symlink_to(tmp_path / "deep/maps", target_is_directory=True)
+    monkeypatch.chdir(tmp_path / "deep")
+    assert list(_named([str(tmp_path / "mine"), "maps/", "net=maps", "."])) == ["mine", "maps", "net", "deep"]
+
+
+def test_files_in_place_of_their_folder(tmp_path):
+    place = make_set(tmp_path, 2)
+    files = {path.name: path for path in (place / "pred").iterdir()}
+    with pytest.raises(InputError, match=r"a detector is a folder of predictions; give .*pred$"):
+        run_bench(files, place / "truth")
 
 
 def test_store_keeps_whole_records_only(tmp_path):

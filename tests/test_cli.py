@@ -50,6 +50,7 @@ def test_first_screen(capsys):
     assert (status, err) == (0, "")
     assert "edgecritic match" in out
     assert len(out.splitlines()) <= 24
+    assert max(len(line) for line in out.splitlines()) <= 80
 
 
 def test_version(capsys):
@@ -345,6 +346,34 @@ def test_list_shows_parameters_with_defaults(capsys):
     (entry,) = json.loads(out)["strategies"]
     assert entry["parameters"] == {"window": 5}
     assert entry["one_to_one"] is True
+
+
+def test_list_tells_protocols_apart(capsys):
+    assert main(["list", "protocols"]) == 0
+    told = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "tolerance 0.011 of the diagonal, NMS rcf_nyud" in told["nyud"]
+    assert "AP interpolated-101+zero" in told["edter"]
+
+
+def test_a_misspelt_option_gets_the_usage_of_its_command(capsys):
+    assert main(["bench", "maps", "--truth", "truths", "--protocl", "nyud"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("usage: edgecritic bench ")
+    assert "did you mean --protocol?" in told
+
+
+def test_list_tells_the_conventions_of_one(capsys):
+    _, out, _ = run(capsys, "list", "measures", "hd95")
+    assert "percent=100" in out
+    assert "metricsreloaded" in out
+    assert ">>>" not in out
+
+
+def test_list_fits_a_narrow_terminal():
+    found = listing.entries("measures")
+    whole, narrow = listing._overview(found, None), listing._overview(found, 80)
+    assert max(map(len, whole.splitlines())) > 80 >= max(map(len, narrow.splitlines()))
+    assert set(" ".join(narrow.split()).split()) == set(" ".join(whole.split()).split())
 
 
 def test_list_refuses_unknown_names_and_families(capsys):

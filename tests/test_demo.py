@@ -20,7 +20,7 @@ def printed(tmp_path_factory):
     home, text = tmp_path_factory.mktemp("demo"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(text):
         patch.chdir(home)
-        assert main(["demo", "--images", "2"]) == 0
+        assert main(["demo", "--scenes", "2"]) == 0
     return home / "demo", text.getvalue()
 
 
@@ -62,5 +62,5 @@ def test_printed_commands_are_valid(printed):
 
 
 def test_too_few_images(capsys):
-    assert main(["demo", "--images", "1"]) == 1
+    assert main(["demo", "--scenes", "1"]) == 1
     assert "at least 2" in capsys.readouterr().err

@@ -144,7 +144,22 @@ def test_no_common_name(folders):
     (folders / "q").mkdir()
     write_map(folders / "q/x.png", STRENGTH)
     diagnosis = diagnose(folders / "q", folders / "t")
-    assert "no cases" in {finding.kind for finding in diagnosis.errors}
+    assert [finding.kind for finding in diagnosis.errors] == ["no cases"]
+    assert "called x; truths a, b" in diagnosis.errors[0].what
+
+
+def test_volumes_are_for_score_and_not_for_bench(tmp_path):
+    volume = np.zeros((4, 20, 30), bool)
+    volume[:, 10] = True
+    for place, values in (("p", np.where(volume, 0.9, 0.1)), ("t", volume)):
+        (tmp_path / place).mkdir()
+        np.save(tmp_path / place / "scan.npy", values)
+    diagnosis = diagnose(tmp_path / "p", tmp_path / "t")
+    assert diagnosis.ok
+    assert [finding.kind for finding in diagnosis.findings if finding.severity == "warning"] == ["volumes"]
+    text = command.render(diagnosis)
+    assert "1 image, 1 annotator each" in text
+    assert "ready for edgecritic score" in text
 
 
 def test_progress_is_told(folders):

@@ -15,8 +15,9 @@ from scipy.optimize import linear_sum_assignment
 
 import edgecritic
 from edgecritic.errors import InputError
+from edgecritic.kernels.state import scatter
 from edgecritic.matching.dynamic import ExactState
-from edgecritic.matching.exact import _scatter, empty_state
+from edgecritic.matching.exact import empty_state
 
 MANY = settings(max_examples=20 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 400)
 
@@ -102,6 +103,23 @@ def test_after_any_changes_the_state_equals_a_fresh_solve(problem, seed):
         assert np.array_equal(state.matched_candidate, fresh.matched_candidate)
         assert np.array_equal(state.matched_truths[0], fresh.matched_truth)
         assert np.array_equal(state.present, present)
+
+
+@pytest.mark.parametrize("far_truths", [0, 1, 4])
+@pytest.mark.parametrize("far_candidates", [0, 1, 4])
+def test_either_side_may_look_for_partners(far_candidates, far_truths):
+    """Which side is linked depends on how many pixels of each are near the other; the answer does not."""
+    candidate, truth = np.zeros((2, 12, 40), dtype=bool)
+    candidate[1:4, 5] = truth[2, 6:8] = True
+    candidate[8:10, 20] = truth[7:11, 21] = True
+    candidate[0, 30 : 30 + far_candidates] = truth[11, 30 : 30 + far_truths] = True
+    for first, second in ((candidate, truth), (truth, candidate)):
+        found = edgecritic.match(first, second, tolerance=2)
+        state = ExactState(second, tolerance=2)
+        state.update(added=np.flatnonzero(first))
+        assert found.tp == 4
+        assert np.array_equal(found.matched_candidate, state.matched_candidate)
+        assert np.array_equal(found.matched_truth, state.matched_truths[0])
 
 
 @settings(max_examples=30)
@@ -228,7 +246,7 @@ def test_misuse_of_the_state_is_refused():
 
 
 def test_hashes_are_distinct_and_within_their_bits():
-    values = _scatter(np.arange(2**16), 16, 0x9E3779B97F4A7C15)
+    values = scatter(np.arange(2**16), 16, 0x7F4A7C15)
     assert values.min() == 0
     assert values.max() == 2**16 - 1
     assert np.unique(values).size == 2**16

@@ -120,7 +120,7 @@ def test_npz_arrays_are_annotators_in_natural_order(tmp_path):
         found = read_truths(tmp_path / "a.npz")
         assert all(np.array_equal(found[i], maps[f"person{n}"]) for i, n in enumerate((1, 2, 10)))
         assert np.array_equal(read_mask(tmp_path / "a.npz", key="person2"), maps["person2"])
-    with pytest.raises(DataError, match="name one with key"):
+    with pytest.raises(DataError, match="save one per file, or name it in Python: key="):
         read_strength(tmp_path / "a.npz")
     with pytest.raises(InputError, match="3 annotators"):
         read_mask(tmp_path / "a.npz")

@@ -156,6 +156,17 @@ def test_shapes_must_agree():
         as_pair(MAP, MAP.T)
     with pytest.raises(InputError, match="same shape"):
         as_pair(MAP, VOLUME)
+    with pytest.raises(InputError, match=r"batch or channel axis: map\[0\]"):
+        as_pair(MAP[None], MAP)
+
+
+def test_masked_values_are_refused_rather_than_counted():
+    hidden = np.ma.masked_array(MAP, mask=MAP)
+    for read in (as_mask, as_strength, as_array):
+        with pytest.raises(InputError, match=rf"map is a masked array with {MAP.sum()} masked.*filled\(0\)"):
+            read(hidden, "map")
+        assert np.array_equal(read(np.ma.masked_array(MAP, mask=False), "map"), MAP)
+    assert np.array_equal(as_mask(hidden.filled(0)), np.zeros_like(MAP))
 
 
 def test_a_boolean_map_is_not_copied():
@@ -186,7 +197,7 @@ def test_strengths(data, expected, dtype):
     ("data", "words"),
     [
         (np.array([[0.0, 1.5]]), r"must lie in \[0, 1\], got values from 0 to 1.5"),
-        (np.array([[-0.1, 1.0]]), "must lie in"),
+        (np.array([[-0.1, 1.0]]), "must lie in .* take the sigmoid of logits"),
         (np.array([[0.0, np.inf]]), "must lie in"),
         (np.array([[0.0, np.nan]]), "holds NaN"),
         (np.array([["x"]]), "must hold numbers"),

@@ -54,6 +54,42 @@ def test_missing_names_on_both_sides_are_reported(tmp_path):
     assert "only_p" in dataset.problems()[0]
 
 
+def test_folders_within_folders(tmp_path):
+    names = ("day/1.png", "day/2.png", "night/rain/1.png")
+    predictions = touch(tmp_path / "p", *names, "day/notes.doc")
+    truth = touch(tmp_path / "t", *names, "night/2.png")
+    images = touch(tmp_path / "i", "day/1.jpg")
+    dataset = find_cases(predictions, truth, images=images)
+    assert truths_by_id(dataset, truth) == {
+        "day/1": ["day/1.png"],
+        "day/2": ["day/2.png"],
+        "night/rain/1": ["night/rain/1.png"],
+    }
+    assert dataset.without_prediction == ("night/2",)
+    assert dataset.cases[0].image == images / "day/1.jpg"
+    assert [path.name for path in dataset.ignored] == ["notes.doc"]
+    assert dataset.layout == "the folders of the predictions"
+
+
+def test_endless_folders_are_refused(tmp_path):
+    loop = touch(tmp_path / "p", "a/1.png") / "a/again"
+    loop.symlink_to(tmp_path / "p", target_is_directory=True)
+    with pytest.raises(DataError, match="folders deep"):
+        find_cases(tmp_path / "p", touch(tmp_path / "t", "a/1.png"))
+
+
+def test_without_any_common_name_both_sides_are_quoted(tmp_path):
+    truth = touch(tmp_path / "t", "a1_mask.png", "a2_mask.png", "a3_mask.png")
+    told, remedy = find_cases(touch(tmp_path / "p", "a1.png", "a2.png"), truth).no_case()
+    assert "called a1, a2; truths a1_mask, a2_mask, … (3 in all)" in told
+    assert "pair list" in remedy
+    nets = touch(tmp_path / "nets", "old/a1_mask.png", "new/a1_mask.png")
+    assert "one by one" in find_cases(nets, truth).no_case()[1]
+    (tmp_path / "empty").mkdir()
+    assert "no predictions" in find_cases(tmp_path / "empty", truth).no_case()[0]
+    assert "no truths" in find_cases(truth, tmp_path / "empty").no_case()[0]
+
+
 def test_two_files_of_one_name_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"several files called 'a' \(a\.npy, a\.png\)"):
         find_cases(touch(tmp_path / "p", "a.png", "a.npy"), touch(tmp_path / "t", "a.png"))

@@ -82,7 +82,7 @@ def test_the_wheel_works_in_an_empty_folder(wheel, tmp_path):
     empty.mkdir()
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from edgecritic.cli.main import main; sys.exit(main(['demo', '--images', '2', '--jobs', '1']))"
+        "from edgecritic.cli.main import main; sys.exit(main(['demo', '--scenes', '2', '--jobs', '1']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

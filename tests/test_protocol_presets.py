@@ -194,6 +194,18 @@ def test_files(tmp_path):
         load_protocol(path)
 
 
+def test_another_recipe_makes_another_protocol():
+    base = get_protocol("pdollar")
+    changed = base.with_nms("hed(radius=2)")
+    assert (changed.id, changed.nms) == ("pdollar-hed-radius-2", "hed(radius=2)")
+    assert changed.digest != base.digest
+    assert dataclasses.replace(changed, id=base.id, nms=base.nms).digest == base.digest
+    assert get_protocol("edter").with_nms("hed") is get_protocol("edter")
+    assert get_protocol("edter").with_nms("none").id == "edter-none"
+    with pytest.raises(UnknownNameError, match="unknown NMS recipe"):
+        base.with_nms("heds")
+
+
 def test_a_changed_protocol_has_the_name_it_was_given():
     changed = get_protocol("nyud").with_changes("mine", thin=False)
     assert (changed.id, changed.thin, changed.source, changed.notes) == ("mine", False, "", "")

@@ -24,6 +24,15 @@ def legend_texts(figure):
     return [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
 
 
+def test_the_legend_beside_the_plot_is_inside_the_figure(make_results):
+    names = [f"W{'M' * 30}_network_of_a_long_name_{number:03}" for number in range(12)]
+    figure = precision_recall_figure(make_results(names=names))
+    figure.canvas.draw()
+    legend = figure.axes[0].get_legend().get_window_extent()
+    assert 0 < legend.x0 < legend.x1 <= figure.bbox.x1
+    assert len({text.get_text()[8:] for text in figure.axes[0].get_legend().get_texts()}) == 12 + 2
+
+
 def test_figure_shows_iso_lines_human_and_legend_in_order(make_results):
     results = make_results(3)
     figure = precision_recall_figure(results)
@@ -31,8 +40,8 @@ def test_figure_shows_iso_lines_human_and_legend_in_order(make_results):
     assert axes.get_xlim() == axes.get_ylim() == (0, 1)
     assert [text.get_text() for text in axes.texts] == [f".{n}" for n in range(1, 10)]
     found = legend_texts(figure)
-    assert found[0] == "[F=.79] Human"
-    scores = [float(text[3:6]) for text in found[1:]]
+    assert found[0] == f"[F={results['human']['f']:.3f}] Human".replace("0.", ".")
+    scores = [float(text[3:7]) for text in found[1:]]
     assert scores == sorted(scores, reverse=True)
     assert len(found) == 1 + 3 + 1
     # Every point of an iso line has its F.
@@ -83,7 +92,7 @@ def test_missing_matplotlib_names_the_extra(make_results, monkeypatch, tmp_path)
 
 def test_a_report_without_matplotlib_leaves_the_figures_out(make_results, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    figures._tell_once.cache_clear()
+    figures.leave_out.cache_clear()
     with pytest.warns(UserWarning, match=r"figures are left out: .*edgecritic\[report\]"):
         written = write_report(tmp_path, make_results(1, 1))
     assert {path.name for path in written} == {"table.csv", "table.tex", "report.html"}

@@ -208,7 +208,7 @@ def test_verdict_counts_significant_gaps(make_results):
     for pair, p in zip(results["comparisons"], (0.2, 0.01, 0.5), strict=True):
         pair["ods"]["p"] = p
     words = " ".join(Page(html_report(results)).words)
-    assert "significantly ahead of 1 of the 2 other detectors" in words
+    assert "significantly ahead of 1 of the 2 others" in words
     assert ".050 more" in words
 
 

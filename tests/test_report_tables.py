@@ -74,12 +74,30 @@ def test_significance_marks_come_from_the_leaders_comparisons(make_results):
 
 
 @pytest.mark.parametrize("name", ["n" * 300, "邊緣" * 80, "a\x1b[31mred\nline\x00\udcff"])
-def test_any_name_fits_into_100_columns(make_results, name):
-    text = terminal_table(make_results(names=[name, "other"]))
-    assert max(cells(line) for line in text.splitlines()) <= 100
+@pytest.mark.parametrize("width", [80, 100])
+def test_any_name_fits_into_the_terminal(make_results, name, width):
+    text = terminal_table(make_results(names=[name, "other"]), width=width)
+    assert max(cells(line) for line in text.splitlines()) <= width
     assert "\x1b" not in text
     text.encode("utf-8")
     assert len({cells(line) for line in text.splitlines()[2:4]}) == 1
+
+
+def test_names_that_differ_at_their_ends_stay_different(make_results):
+    names = [f"a_network_that_was_trained_for_long/checkpoint_{epoch:05}" for epoch in (100, 200)]
+    text = terminal_table(make_results(names=names), width=80)
+    assert re.findall(r"^\d  (a_netw\S*…\S*00100) ", text, re.MULTILINE)
+    assert re.findall(r"^\d  (a_netw\S*…\S*00200) ", text, re.MULTILINE)
+
+
+def test_the_header_names_intervals_only_where_there_are_some(make_results):
+    results = make_results(2)
+    assert "ODS [95 %]" in terminal_table(results).splitlines()[0]
+    for detector in results["detectors"]:
+        detector["intervals"] = None
+    header = terminal_table(results).splitlines()[0]
+    assert "ODS" in header
+    assert "%" not in header
 
 
 def test_empty_and_bare_results(make_results):

@@ -236,6 +236,33 @@ def test_training_loop_arrays():
     assert np.array_equal(strength, before)
 
 
+def test_what_is_no_part_or_result_is_refused_in_words():
+    strength, truths = example(1)
+    benchmark = edgecritic.Benchmark()
+    benchmark.update(strength, truths, id="one")
+    for judge in (
+        lambda: benchmark.merge(5),
+        lambda: benchmark.merge(benchmark.result()),
+        lambda: benchmark.result().against(5),
+        lambda: benchmark.result().against(benchmark),
+        lambda: benchmark.add_counts("two", np.zeros((99, 5))),
+    ):
+        with pytest.raises(InputError, match=r"expected .*, got \w+$"):
+            judge()
+    assert len(benchmark) == 1
+
+
+def test_results_show_themselves_in_one_line():
+    strength, truths = example(1)
+    benchmark = edgecritic.Benchmark()
+    benchmark.update(strength, truths, id="one")
+    result = benchmark.result()
+    shown = [repr(benchmark), repr(result), repr(result.summary), repr(sweep(strength, truths))]
+    assert all(len(text) < 120 and "\n" not in text and "protocol bsds" in text for text in shown)
+    assert all(f"ODS {result.ods.f:.4f}" in text for text in shown[1:3])
+    assert all("1 image," in text for text in (*shown[:3], str(result)))
+
+
 def test_candidate_at_follows_the_protocol():
     strength, _ = example(2)
     assert np.array_equal(candidate_at(strength, 0.5), reference_thin(strength >= 0.5))

@@ -28,6 +28,7 @@ __all__ = [
     "as_strength",
     "as_spacing",
     "as_tolerance",
+    "check_shapes",
     "diagonal",
 ]
 
@@ -43,6 +44,8 @@ def as_array(data: Any, name: str = "array") -> NDArray[Any]:
 
     Anything with ``__array__`` or ``__dlpack__`` is taken (torch tensors too, without importing torch).
     """
+    if isinstance(data, np.ma.MaskedArray):
+        return _without_mask(data, name)
     if isinstance(data, np.ndarray):
         return data
     try:
@@ -54,6 +57,17 @@ def as_array(data: Any, name: str = "array") -> NDArray[Any]:
     except Exception as error:
         hint = " (a tensor must be detached and on the CPU: x.detach().cpu())" if hasattr(data, "cpu") else ""
         raise InputError(f"{name} cannot be read as an array{hint}: {error}") from error
+
+
+def _without_mask(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
+    """Return the values of a masked array in which nothing is masked; the mask means nothing here."""
+    hidden = int(np.count_nonzero(np.ma.getmaskarray(data)))
+    if hidden:
+        raise InputError(
+            f"{name} is a masked array with {hidden} masked value(s), which would be counted all the same; "
+            "fill them, for instance map.filled(0)"
+        )
+    return np.asarray(data.data)
 
 
 def as_mask(data: Any, name: str = "map") -> BoolArray:
@@ -120,12 +134,25 @@ def as_masks(data: Any, name: str = "map", ndim: int | None = None) -> list[Bool
 def as_pair(candidate: Any, truth: Any) -> tuple[BoolArray, BoolArray]:
     """Return candidate and truth as boolean arrays of one shape."""
     first, second = as_mask(candidate, "candidate"), as_mask(truth, "truth")
-    if first.shape != second.shape:
-        raise InputError(
-            f"candidate and truth must have the same shape, got {first.shape} and {second.shape}; "
-            "crop or resize the candidate's strength map before it is thresholded (never the truth)"
-        )
+    check_shapes(first.shape, second.shape, "candidate")
     return first, second
+
+
+def check_shapes(shape: Sequence[int], truth: Sequence[int], name: str) -> None:
+    """Refuse a map whose shape is not that of its truth, and say what to do."""
+    if tuple(shape) == tuple(truth):
+        return
+    if tuple(shape) == (1, *truth):
+        remedy = "take the map out of its batch or channel axis: map[0]"
+    elif len(shape) != len(truth):
+        remedy = "give both as images or both as volumes"
+    elif name == "candidate":
+        remedy = "crop or resize the candidate's strength map before it is thresholded (never the truth)"
+    else:
+        remedy = f"crop or resize the {name} map (never the truth)"
+    raise InputError(
+        f"{name} and truth must have the same shape, got {tuple(shape)} and {tuple(truth)}; {remedy}"
+    )
 
 
 def as_strength(data: Any, name: str = "strength") -> FloatArray:
@@ -157,10 +184,8 @@ def as_strength(data: Any, name: str = "strength") -> FloatArray:
     if math.isnan(low) or math.isnan(high):
         raise InputError(f"{name} holds NaN; replace it (for instance by 0) before it is judged")
     if low < 0 or high > 1:
-        raise InputError(
-            f"{name} must lie in [0, 1], got values from {low:g} to {high:g}; "
-            "divide by its maximum, or give an 8-bit array"
-        )
+        remedy = "take the sigmoid of logits" if low < 0 else "divide by its maximum, or give an 8-bit array"
+        raise InputError(f"{name} must lie in [0, 1], got values from {low:g} to {high:g}; {remedy}")
     return result
 
 

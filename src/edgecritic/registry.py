@@ -7,6 +7,7 @@ import importlib
 import importlib.metadata
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -122,9 +123,19 @@ class Registry(Generic[Info]):
         return Bound(entry, Id(entry.name, kept))
 
     def _unknown(self, name: str) -> str:
-        near = difflib.get_close_matches(name, self._entries, 1, 0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        near = self._near(name)
+        hint = f"; did you mean {near!r}?" if near else ""
         return f"unknown {self.kind} {name!r}{hint} (known: {', '.join(sorted(self._entries))})"
+
+    def _near(self, name: str) -> str | None:
+        """Return the name that may be meant: in other letters, spelt alike, or named in the summary."""
+        wanted = name.lower()
+        if wanted in self._entries:
+            return wanted
+        told = [entry.name for entry in self if re.search(rf"\b{re.escape(wanted)}\b", entry.summary.lower())]
+        alike = difflib.get_close_matches(wanted, self._entries, 1, 0.6) or told[:1]
+        alike = alike or difflib.get_close_matches(wanted, self._entries, 1, 0.5)
+        return alike[0] if alike else None
 
     def _discover(self) -> None:
         if self._discovered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
+from edgecritic.report import figures
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +77,35 @@ def test_every_study_leaves_figure_table_json_and_text(name, home, tmp_path, cap
     assert f"{name}.json" in there
     assert any(file.endswith(".png") for file in there)
     json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
-    if name != "displacement":
-        assert {"report.html", "report.txt"} <= there
-        assert any(file.endswith(".csv") for file in there)
+    assert {"report.html", "report.txt"} <= there
+    assert any(file.endswith(".csv") for file in there)
+
+
+@pytest.mark.parametrize("name", ["annotators", "complexity", "displacement"])
+def test_without_matplotlib_all_but_the_figures_is_written(name, home, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    figures.leave_out.cache_clear()
+    truth = str(home / "truth")
+    command = {
+        "annotators": ["annotators", truth],
+        "complexity": [
+            "study",
+            "complexity",
+            "--data",
+            truth,
+            "--images",
+            str(home / "images"),
+            "--most",
+            "1",
+        ],
+        "displacement": ["study", "displacement"],
+    }
+    with pytest.warns(UserWarning, match=r"figures are left out: .*edgecritic\[report\]") as told:
+        assert main([*command[name], "-o", str(tmp_path)]) == 0
+    assert len(told) == 1
+    assert {"report.html", f"{name}.json"} <= files(tmp_path)
+    assert not any(file.endswith((".png", ".svg")) for file in files(tmp_path))
+    assert "<figure>" not in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_matching_in_shares(home, tmp_path, capsys):

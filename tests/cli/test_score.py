@@ -6,9 +6,11 @@ import argparse
 import csv
 import io
 import json
+import struct
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from edgecritic.cli import score as command
 from edgecritic.errors import InputError, UnknownNameError
@@ -88,7 +90,7 @@ def test_bad_files_are_reported_and_the_good_ones_scored(files, capsys):
     document = json.loads(captured.out)
     assert set(document["images"]) == {"0", "2"}
     assert "same shape" in document["failures"]["1"]
-    assert captured.err.startswith("1: ")
+    assert captured.err.startswith("edgecritic: 1: ")
 
 
 def test_without_truth(files, capsys):
@@ -126,7 +128,7 @@ def test_published_regions(data, capsys):
     assert main(*words, "--level", 3) == 0
     found = json.loads(capsys.readouterr().out)["scores"]["covering"]
     assert found == pytest.approx(np.loadtxt(root / "test_4/eval_cover_img.txt")[0, 2], abs=2e-6)
-    with pytest.raises(InputError, match="holds 5 segmentations"):
+    with pytest.raises(InputError, match="holds 5 maps"):
         main(*words)
 
 
@@ -137,3 +139,114 @@ def test_wrong_use(files):
         main(files / "maps/0.npy", files / "truths/0.npy", "-m", "hausdorf")
     with pytest.raises(InputError, match="no parameter"):
         main(files / "maps/0.npy", files / "truths/0.npy", "-m", "fom(kapa=1)")
+
+
+def nifti(path, array, spacing):
+    """Write a volume as NIfTI-1, after the layout of its 348 bytes of header."""
+    header = bytearray(352)
+    struct.pack_into("<i", header, 0, 348)
+    struct.pack_into("<8h", header, 40, array.ndim, *array.shape, *[1] * (7 - array.ndim))
+    struct.pack_into("<2h", header, 70, 2, 8)
+    struct.pack_into("<8f", header, 76, 1, *spacing, *[1] * (7 - array.ndim))
+    struct.pack_into("<f", header, 108, 352)
+    header[344:348] = b"n+1\0"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(bytes(header) + array.astype(np.uint8).tobytes(order="F"))
+
+
+@pytest.fixture
+def volumes(tmp_path):
+    """Balls in voxels of 1 × 1 × 3 mm; one of them is missed."""
+    ball = np.hypot(*np.ogrid[-8:9, -8:9])[..., None] <= np.full(6, 5.0)
+    nifti(tmp_path / "truth/a.nii", ball, (1, 1, 3))
+    nifti(tmp_path / "truth/b.nii", ball, (1, 1, 3))
+    nifti(tmp_path / "found/a.nii", np.roll(ball, 2, axis=0), (1, 1, 3))
+    nifti(tmp_path / "found/b.nii", np.zeros_like(ball), (1, 1, 3))
+    return tmp_path, ball
+
+
+def surface_distances(first, second, spacing):
+    """Distances from the surface of one object to that of the other, voxel by voxel."""
+
+    def border(mask):
+        padded = np.pad(mask, 1)
+        inner = ndimage.binary_erosion(padded)
+        return np.argwhere(padded & ~inner) * spacing
+
+    return [np.linalg.norm(border(second) - point, axis=1).min() for point in border(first)]
+
+
+def test_a_volume_has_the_voxel_size_of_its_file(volumes, capsys):
+    home, ball = volumes
+    cut = ball.copy()
+    cut[:, :, 4:] = False
+    cut[0, 0, 0] = True
+    nifti(home / "cut.nii", cut, (1, 1, 3))
+    assert main(home / "cut.nii", home / "truth/a.nii", "-m", "hd", "--json") == 0
+    expected = max(
+        *surface_distances(cut, ball, (1, 1, 3)),
+        *surface_distances(ball, cut, (1, 1, 3)),
+    )
+    assert json.loads(capsys.readouterr().out)["scores"]["hd"] == pytest.approx(expected)
+    assert main(home / "cut.nii", home / "truth/a.nii", "-m", "hd") == 0
+    assert "pixel size 1 × 1 × 3" in capsys.readouterr().out
+
+
+def test_voxel_sizes_that_contradict_each_other(volumes, capsys):
+    home, ball = volumes
+    nifti(home / "bare.nii", ball, (1, 1, 1))
+    with pytest.raises(InputError, match=r"1 × 1 × 3 and .*bare\.nii of 1 × 1 × 1"):
+        main(home / "bare.nii", home / "truth/a.nii", "-m", "hd95")
+    assert main(home / "bare.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", "file") == 0
+    assert "1 × 1 × 3" in capsys.readouterr().out
+    with pytest.warns(UserWarning, match="3 × 1 × 1, but the files tell 1 × 1 × 3"):
+        main(home / "found/a.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", 3, 1, 1)
+    assert main(home / "found/a.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", "1,1,3") == 0
+    with pytest.raises(InputError, match="--spacing expects"):
+        main(home / "found/a.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", "mm")
+    np.save(home / "plain.npy", ball)
+    with pytest.raises(InputError, match="no NIfTI file"):
+        main(home / "plain.npy", home / "plain.npy", "-m", "hd95", "--spacing", "file")
+
+
+def test_cases_have_a_line_each_and_empty_ones_are_named(volumes, capsys):
+    home, _ = volumes
+    words = home / "found", "--truth", home / "truth", "-m", "dice", "hd95", "--empty", "nan"
+    assert main(*words) == 0
+    captured = capsys.readouterr()
+    first, second, mean, counts = (line.split() for line in captured.out.splitlines()[-4:])
+    assert first[0] == "a"
+    assert 0 < float(first[1]) < 1
+    assert second == ["b", "–", "–"]
+    assert mean == ["mean", *first[1:]]
+    assert " ".join(counts) == "mean of 1 of 2 1 of 2"
+    assert "b (candidate)" in captured.err
+    assert main(*words, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["counts"] == {"dice": 1, "hd95": 1}
+    assert document["scores"] == document["images"]["a"]["scores"]
+
+
+def test_one_object_of_a_label_map(files, capsys):
+    labels = np.array([[0, 1, 1, 2], [0, 1, 2, 2]])
+    np.save(files / "labels.npy", labels)
+    np.save(files / "other.npy", np.where(labels == 2, 1, 2 * labels))
+    with pytest.raises(InputError, match="--label N"):
+        main(files / "labels.npy", files / "labels.npy", "-m", "dice")
+    assert main(files / "labels.npy", files / "other.npy", "-m", "dice", "--label", 2, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"scores": {"dice": 0.0}}
+
+
+def test_one_map_of_the_candidates_file(files, capsys):
+    np.savez(files / "both.npz", first=draw(10), second=draw(11))
+    words = files / "both.npz", files / "truths/0.npy", "-m", "dice", "--json"
+    assert main(*words, "--candidate-annotator", 1) == 0
+    assert json.loads(capsys.readouterr().out) == {"scores": {"dice": 1.0}}
+    with pytest.raises(InputError, match="holds 2 maps"):
+        main(*words)
+
+
+def test_bad_measures_are_refused_before_any_file_is_read(files):
+    for text, told in (("hd95(compat=itk)", "compat"), ("FOM", "did you mean 'fom'"), ("pratt", "pfom")):
+        with pytest.raises((InputError, UnknownNameError), match=told):
+            main(files / "maps", "--truth", files / "truths", "-m", text)

@@ -14,6 +14,7 @@ from edgecritic.datasets.files import read_mask
 from edgecritic.datasets.write import write_image, write_map
 from edgecritic.detectors import detect
 from edgecritic.errors import InputError, UnknownNameError
+from edgecritic.protocols.tuning import tune
 
 
 def run(*words: str | Path) -> int:
@@ -104,7 +105,7 @@ def test_several_at_a_time_with_matching_and_a_folder(
     for jobs in ("1", "2"):
         out = folder / f"out{jobs}"
         assert run(*images[1:], *words, "-j", jobs, "-o", out) == 0
-        texts.append(capsys.readouterr().out + (out / "table.csv").read_text())
+        texts.append(capsys.readouterr().out.replace(str(out), "OUT") + (out / "table.csv").read_text())
         assert (out / "1" / "rates-matched.png").stat().st_size > 10_000
     assert texts[0] == texts[1]
     perfect = [line for line in texts[0].splitlines() if line.startswith("sk,lower,truth,")]
@@ -113,3 +114,26 @@ def test_several_at_a_time_with_matching_and_a_folder(
         run(folder / "images", "--matching", "exact")
     with pytest.raises(UnknownNameError):
         run(*images[1:], "--matching", "nearest_star")
+
+
+def test_ids_and_thresholds_as_people_write_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    image = folder / "images" / "0.png"
+    words = ["-d", "sobel", "-d", "canny", "-m", "sk", "-m", "f", "--thresholds", "0.1,0.3", "--json"]
+    assert run(image, "--truth", folder / "truth" / "0.png", *words) == 0
+    found = json.loads(capsys.readouterr().out)["images"]["0"]
+    assert found["detectors"] == ["sobel", "canny"]
+    assert [row["measure"] for row in found["measures"]] == ["sk", "f"]
+    assert {best["threshold"] for row in found["measures"] for best in row["best"].values()} <= {0.1, 0.3}
+    with pytest.raises(InputError, match="--thresholds"):
+        run(image, "--thresholds", "many")
+
+
+def test_a_table_for_a_narrow_terminal() -> None:
+    drawn = tune(np.eye(12), np.eye(12, dtype=bool), detectors=["sobel", "canny", "prewitt"], measures="sk")
+    whole, narrow = drawn.table(), drawn.table(30)
+    assert len(whole.splitlines()) == 2
+    assert max(map(len, narrow.splitlines())) <= 30
+    assert len(narrow.split("\n\n")) == 3
+    heads = [block.split()[1] for block in narrow.split("\n\n")]
+    assert heads == ["sobel", "canny", "prewitt"]
+    assert sum(block.count("*") for block in narrow.split("\n\n")) == 1

@@ -98,5 +98,7 @@ def test_usage_errors(photo: Path, tmp_path: Path) -> None:
         run("nothing", photo, "-o", tmp_path)
     with pytest.raises(InputError, match="--threshold"):
         run("sobel", photo, "-o", tmp_path, "--threshold", "much")
+    with pytest.raises(InputError, match="from 0 to 1, got 40"):
+        run("sobel", photo, "-o", tmp_path, "--threshold", "40")
     with pytest.raises(InputError, match="same map"):
         run("sobel", photo, tmp_path / "photo.jpg", "-o", tmp_path)

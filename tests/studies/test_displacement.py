@@ -73,12 +73,20 @@ def test_table_and_json(study):
     assert set(json.loads(json.dumps(study.as_dict(), allow_nan=False))["measures"]) == set(study.measures)
 
 
-def test_figure(study, tmp_path):
+def test_figure(study):
     pytest.importorskip("matplotlib")
-    from edgecritic.report.displacement import draw_displacement
+    from edgecritic.report.displacement import displacement_drawing
 
-    draw_displacement(study, tmp_path / "curves.png")
-    assert (tmp_path / "curves.png").stat().st_size > 10_000
+    assert all(len(content) > 10_000 for content in displacement_drawing(study).content.values())
+
+
+def test_findings_tell_which_measures_see_distances(study):
+    from edgecritic.report.displacement import displacement_document
+
+    _, counting, blind = displacement_document(study, figure=False).findings
+    assert "dice" in counting
+    assert "hausdorff" not in counting + blind
+    assert {"precision", "recall", "theta", "omega"} <= set(blind.rstrip(".").replace(",", "").split())
 
 
 def test_bad_use():

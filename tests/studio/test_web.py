@@ -65,6 +65,32 @@ def test_a_project_is_made_and_filled(site):
         assert {"images/a.png", "truth/a.mat", "predictions/sobel/a.png"} <= set(archive.namelist())
 
 
+def test_progress_counts_those_who_are_invited(site):
+    assert "nobody invited" in site.owner.get("/projects/1", headers=HTML).text
+    first, _ = invite(site, names=("Ada", "Bo"))
+    client, guest = open_guest(site, first)
+    work = start_work(site, client, guest)
+    assert client.post(f"{work}/submit", json={"count": 0}).status_code == 200
+    page = site.owner.get("/projects/1", headers=HTML).text
+    assert page.count("1 of 2 submitted") == 1
+    assert page.count("0 of 2 submitted") == 2
+
+
+def test_after_submitting_the_next_open_image_is_offered(site):
+    client, guest = open_guest(site, *invite(site))
+    offered = []
+    for image in (2, 3, 1):
+        work = start_work(site, client, guest, image)
+        assert client.post(f"{work}/submit", json={"count": 0}).status_code == 200
+        page = client.get(f"{work}/compare", headers=HTML).text
+        offered.append(
+            page.partition(">Next image<")[0].rpartition("/label/")[2].strip('"')
+            if "Next image" in page
+            else ""
+        )
+    assert offered == ["3", "1", ""]
+
+
 def test_a_camera_held_upright_is_shown_upright(site):
     stream = io.BytesIO()
     picture = Picture.fromarray(np.tile(np.arange(60, dtype=np.uint8) * 4, (30, 1)))

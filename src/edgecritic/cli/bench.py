@@ -5,7 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from edgecritic.cli._data import add_data_options, add_truth
+
+if TYPE_CHECKING:
+    from edgecritic.protocols.presets import Protocol
 
 __all__ = ["add_parser", "run"]
 
@@ -24,41 +29,60 @@ def add_parser(subparsers: Any) -> None:
         "bench",
         help="ODS, OIS and AP of detectors over a data set, with a report",
         description=_DESCRIPTION,
+        epilog="Example: edgecritic bench mine=results --truth BSDS500 --protocol pdollar --nms hed -o run",
     )
-    parser.add_argument("predictions", nargs="+", metavar="[NAME=]FOLDER", help="predictions of a detector")
-    parser.add_argument("--truth", required=True, metavar="FOLDER", help="truths, in any known layout")
+    parser.add_argument(
+        "predictions",
+        nargs="+",
+        metavar="[NAME=]FOLDER",
+        help="predictions of a detector, one file per image; several folders are compared",
+    )
+    add_truth(parser)
     judge = parser.add_argument_group("how to judge")
-    judge.add_argument("--protocol", default="bsds", metavar="ID|FILE.toml", help="default: bsds")
+    judge.add_argument(
+        "--protocol",
+        default="bsds",
+        metavar="ID|FILE.toml",
+        help="see edgecritic list protocols (default: bsds)",
+    )
+    judge.add_argument(
+        "--nms",
+        metavar="RECIPE",
+        help="suppress non-maxima by this recipe in place of the protocol's, such as hed, rcf or none; "
+        "see edgecritic list recipes",
+    )
     judge.add_argument(
         "--also",
         default="crispness",
         metavar="LIST",
-        help="measure beside it, comma-separated: crispness, ceval, tolerances, all or none "
+        help="measure as well, comma-separated: crispness, ceval, tolerances, all or none "
         "(default: crispness)",
     )
     judge.add_argument(
         "--strength",
         metavar="LIST",
-        help="judge on labels of at least these strengths as well, for instance 0,.2,.4,.6,.8,1",
-    )
-    judge.add_argument("--images", metavar="FOLDER", help="photos, shown in the report")
-    judge.add_argument("--masks", metavar="FOLDER", help="maps that are on where pixels count")
-    judge.add_argument("--split", metavar="NAME", help="which split of a data set")
-    judge.add_argument(
-        "--binarize",
-        type=float,
-        metavar="SHARE",
-        help="accept grey truths, cut at SHARE of the largest value",
+        help="judge as well on labels of at least these perceptual strengths, such as 0,.2,.4,.6,.8,1",
     )
     judge.add_argument(
-        "--bootstrap", type=int, default=1000, metavar="N", help="draws for intervals (default: 1000)"
+        "--bootstrap",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="draws for confidence intervals, 0 for none (default: 1000)",
     )
+    add_data_options(parser.add_argument_group("data"))
     output = parser.add_argument_group("output")
-    output.add_argument("-o", "--out", metavar="DIR", help="where results and report are written")
+    output.add_argument("-o", "--out", metavar="DIR", help="write results and report into this folder")
     output.add_argument(
-        "--curve", action="append", default=[], metavar="NAME=FILE", help="draw a published curve as well"
+        "--curve",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="draw a published curve (eval_bdry_thr.txt) as well",
     )
-    output.add_argument("--json", action="store_true", help="print results.json instead of the table")
+    output.add_argument(
+        "--json", action="store_true", help="print one JSON document (results.json) in place of the table"
+    )
     work = parser.add_argument_group("work")
     work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
     work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
@@ -69,17 +93,22 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from edgecritic.cli._output import print_json, progress
+    from edgecritic.cli._wide import terminal_width
     from edgecritic.report.bench import read_curves, write_run
     from edgecritic.report.tables import terminal_table
     from edgecritic.run.bench import run_bench
+    from edgecritic.run.protocol_file import find_protocol
 
+    protocol = find_protocol(args.protocol)
+    if args.nms is not None:
+        protocol = protocol.with_nms(args.nms)
     detectors = _named(args.predictions)
     curves = read_curves(_named(args.curve, must_name=True))
     with progress("judging", unit="image") as step:
         finished = run_bench(
             detectors,
             args.truth,
-            protocol=args.protocol,
+            protocol=protocol,
             out=args.out,
             jobs=args.jobs,
             cluster=args.cluster,
@@ -95,14 +124,14 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.out is not None:
         write_run(args.out, finished)
-    strengths = None if args.strength is None else _judge_by_strength(args, detectors)
+    if not args.json:
+        print(terminal_table(finished.results, width=terminal_width() or 100))
+        if args.out is not None:
+            print(f"Report: {Path(args.out) / 'report.html'}")
+    _tell(finished.results)
+    strengths = None if args.strength is None else _judge_by_strength(args, detectors, protocol)
     if args.json:
         print_json(finished.results if strengths is None else {**finished.results, "strength": strengths})
-    else:
-        print(terminal_table(finished.results))
-        if args.out is not None:
-            print(f"\nReport: {Path(args.out) / 'report.html'}")
-    _tell(finished.results)
     return 1 if finished.failed else 0
 
 
@@ -126,7 +155,9 @@ def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path
         if not equals or (Path(item).exists() and not must_name):
             if must_name:
                 raise InputError(f"expected NAME=FILE, got {item!r}")
-            name, path = Path(item).resolve().name, item
+            place = Path(item)
+            name = place.name if place.name not in ("", "..") else place.resolve().name
+            path = item
         if not name or not path:
             raise InputError(f"expected NAME=PATH, got {item!r}")
         if name in found:
@@ -137,7 +168,9 @@ def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path
     return found
 
 
-def _judge_by_strength(args: argparse.Namespace, detectors: dict[str, str | Path]) -> dict[str, Any]:
+def _judge_by_strength(
+    args: argparse.Namespace, detectors: dict[str, str | Path], protocol: Protocol
+) -> dict[str, Any]:
     from edgecritic.cli._output import progress
     from edgecritic.errors import InputError
     from edgecritic.report.document import document_text
@@ -152,7 +185,7 @@ def _judge_by_strength(args: argparse.Namespace, detectors: dict[str, str | Path
         found = run_strength(
             detectors,
             args.truth,
-            protocol=args.protocol,
+            protocol=protocol,
             levels=levels,
             out=args.out,
             jobs=args.jobs,
@@ -165,7 +198,7 @@ def _judge_by_strength(args: argparse.Namespace, detectors: dict[str, str | Path
     if args.out is not None:
         write_strength(args.out, found)
     if not args.json:
-        print(document_text(strength_document(found, pictures=False)), end="\n\n")
+        print(f"\n{document_text(strength_document(found, pictures=False))}")
     return found
 
 

@@ -23,9 +23,11 @@ def add_parser(subparsers: Any) -> None:
         description="Generate a small data set with five simulated annotators, run all detectors on it, "
         "judge them (bench), find their best thresholds (tune) and leave one report.",
     )
-    parser.add_argument("-o", "--out", default="demo", metavar="DIR", help="default: demo")
-    parser.add_argument("--images", type=int, default=8, metavar="N", help="default: 8")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
+    parser.add_argument(
+        "-o", "--out", default="demo", metavar="DIR", help="where all is written (default: demo)"
+    )
+    parser.add_argument("--scenes", type=int, default=8, metavar="N", help="how many are drawn (default: 8)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random scenes (default: 0)")
     parser.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
     parser.set_defaults(run=run)
 
@@ -33,6 +35,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from edgecritic.cli._output import progress
+    from edgecritic.cli._wide import terminal_width
     from edgecritic.datasets.synthetic import write
     from edgecritic.errors import InputError
     from edgecritic.report.bench import write_run
@@ -40,13 +43,13 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.report.tuning_section import tuning_section
     from edgecritic.run.bench import run_bench
 
-    if args.images < 2:
-        raise InputError(f"--images must be at least 2, got {args.images}")
+    if args.scenes < 2:
+        raise InputError(f"--scenes must be at least 2, got {args.scenes}")
     if args.seed < 0:
         raise InputError(f"--seed must be at least 0, got {args.seed}")
     home, data = Path(args.out), Path(args.out) / "data"
-    print(f"1. Drawing {args.images} scenes, each with the edges of five annotators: {data}")
-    write(data, args.images, seed=args.seed, detectors=())
+    print(f"1. Drawing {args.scenes} scenes, each with the edges of five annotators: {data}")
+    write(data, args.scenes, seed=args.seed, detectors=())
     folders = _detect(data, args.jobs)
     print(f"2. Found their edges with {len(folders)} detectors: {data / 'edges'}")
     print("3. Judging them as boundary benchmarks do (the first run compiles the kernels)")
@@ -63,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
     print(f"4. Letting measures choose the best thresholds: {home / 'tuning'}\n")
     summary, figures = _tune(data, home / "tuning", args.jobs)
     write_run(home, finished, tuning=tuning_section(summary, figures))
-    print(f"{terminal_table(finished.results)}\n\n{summary}")
+    width = terminal_width()
+    print(f"{terminal_table(finished.results, width=width or 100)}\n{summary.table(width)}")
     print(f"\nOpen {home / 'report.html'} in a browser. The same by hand:")
     print(f"  edgecritic detect sobel {data / 'images'} --thin -o {data / 'edges' / 'sobel'}")
     places = f"--truth {data / 'truth'} --images {data / 'images'}"

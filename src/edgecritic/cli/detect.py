@@ -31,8 +31,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     what.add_argument(
         "--threshold",
         metavar="T",
-        help="write binary maps: crests of at least T, with --style matlab the rules of its edge(); "
-        "'auto' chooses T by the image",
+        help="write binary maps: crests of at least T of the strongest (0 to 1), with --style matlab the "
+        "rules of its edge(); 'auto' chooses T by the image",
     )
     form = parser.add_argument_group("output")
     form.add_argument("--format", choices=("png", "npy"), help="default png, npy for volumes")
@@ -63,12 +63,12 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         document = {"detector": str(bound), "images": rows, "failures": failures}
         print(json.dumps(document, indent=2, ensure_ascii=False))
-    else:
+    elif rows:
         print(f"{bound}\n{'image':<30} {'edge pixels':>12} {'maximum':>12}")
         for row in rows:
             print(f"{Path(row['image']).name:<30} {row['pixels']:>12} {row['maximum']:>12.5g}")
     for failure in failures:
-        print(f"error: {failure['message']}", file=sys.stderr)
+        print(f"edgecritic: {failure['message']}", file=sys.stderr)
     return 1 if failures else 0
 
 
@@ -141,6 +141,9 @@ def _level(text: str | None) -> float | str | None:
     if text is None or text == "auto":
         return text
     try:
-        return float(text)
+        level = float(text)
     except ValueError as error:
         raise InputError(f"--threshold must be a number or 'auto', got {text!r}") from error
+    if not 0 <= level <= 1:
+        raise InputError(f"--threshold is a share of the strongest edge, from 0 to 1, got {text}")
+    return level

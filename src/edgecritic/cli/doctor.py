@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from edgecritic.cli._data import add_data_options, add_truth
+
 if TYPE_CHECKING:
     from edgecritic.datasets.doctor import Diagnosis, Finding
 
@@ -21,28 +23,28 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Read every file once and say what is wrong: grey or inverted maps, sizes that differ, "
         "missing names, lossy files. Exits with 1 if anything would falsify a score.",
     )
-    parser.add_argument("predictions", help="folder with one soft map per image, or one file")
-    parser.add_argument("--truth", required=True, help="truth folder, BSDS folder, pair list or file")
-    parser.add_argument("--images", help="folder of the photos")
-    parser.add_argument("--masks", help="folder of masks that are 1 where pixels count")
-    parser.add_argument("--split", choices=("train", "val", "test"), help="split of a BSDS folder")
-    parser.add_argument("--binarize", type=float, metavar="SHARE", help="accept grey truths, cut at SHARE")
+    parser.add_argument("predictions", metavar="FOLDER", help="predictions, one file per image; or one file")
+    add_truth(parser)
+    add_data_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the diagnosis; return 0 if no error was found, else 1."""
+    from edgecritic.cli._output import progress
     from edgecritic.datasets.doctor import diagnose
 
-    diagnosis = diagnose(
-        args.predictions,
-        args.truth,
-        images=args.images,
-        masks=args.masks,
-        split=args.split,
-        binarize=args.binarize,
-    )
+    with progress("looking", unit="image") as step:
+        diagnosis = diagnose(
+            args.predictions,
+            args.truth,
+            images=args.images,
+            masks=args.masks,
+            split=args.split,
+            binarize=args.binarize,
+            progress=step,
+        )
     if args.json:
         import json
 
@@ -58,10 +60,9 @@ def render(diagnosis: Diagnosis) -> str:
     for finding in diagnosis.findings:
         groups.setdefault((finding.severity, finding.kind), []).append(finding)
     low, high = diagnosis.annotators
-    people = f"{low}" if low == high else f"{low} to {high}"
-    lines = [
-        f"{diagnosis.cases} images, {people} annotators each, truth layout: {diagnosis.layout or 'none'}"
-    ]
+    people = "1 annotator" if high == 1 else f"{low if low == high else f'{low} to {high}'} annotators"
+    images = f"{diagnosis.cases} image{'s' * (diagnosis.cases != 1)}"
+    lines = [f"{images}, {people} each, truth layout: {diagnosis.layout or 'none'}"]
     for (severity, kind), findings in groups.items():
         files = f" ({len(findings)} files)" if len(findings) > 1 else ""
         lines.append(f"\n{severity.upper():8}{kind}{files}")
@@ -70,8 +71,14 @@ def render(diagnosis: Diagnosis) -> str:
             lines.append(f"        … and {len(findings) - _SHOWN} more (see --json)")
         remedies = dict.fromkeys(finding.remedy for finding in findings if finding.remedy)
         lines += [f"     →  {remedy}" for remedy in list(remedies)[:_SHOWN]]
-    count = len(diagnosis.errors)
-    lines.append(
-        "\nNo errors: ready to be scored." if diagnosis.ok else f"\n{count} error(s): fix them first."
-    )
+    lines.append(f"\n{_verdict(diagnosis)}")
     return "\n".join(lines)
+
+
+def _verdict(diagnosis: Diagnosis) -> str:
+    if not diagnosis.ok:
+        count = len(diagnosis.errors)
+        return f"{count} error{'s' * (count != 1)}: fix {'them' if count != 1 else 'it'} first."
+    if any(finding.kind == "volumes" for finding in diagnosis.findings):
+        return "No errors: ready for edgecritic score (bench takes images only)."
+    return "No errors: ready to be scored."

@@ -26,7 +26,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="show strategies, measures, detectors, protocols, NMS recipes, data set layouts",
         description="Show what there is, with parameters and their defaults. With a NAME show all about it.",
     )
-    parser.add_argument("kind", choices=list(KINDS), help="what to list")
+    parser.add_argument("kind", choices=list(KINDS), metavar="KIND", help=f"{', '.join(KINDS)}")
     parser.add_argument("name", nargs="?", metavar="NAME", help="show everything known of this one")
     parser.add_argument("--family", metavar="F", help="only this family (of measures)")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
@@ -36,6 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Print the list or one entry."""
     from edgecritic.cli._output import print_json
+    from edgecritic.cli._wide import terminal_width
 
     found = _of_family(entries(args.kind), args.family, args.kind)
     if args.name is not None:
@@ -43,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({args.kind: found})
     elif args.name is not None:
-        print(_details(found[0]))
+        print("\n\n".join([_details(found[0]), *_about(args.kind, found[0]["name"])]))
     else:
-        print(_overview(found))
+        print(_overview(found, terminal_width()))
     return 0
 
 
@@ -99,7 +100,9 @@ def _of_item(name: str, item: Any) -> dict[str, Any]:
     if hasattr(item, "source") and not hasattr(item, "title"):
         return {"name": name, "parameters": item.as_dict(), "summary": item.source}
     values = _fields(item)
-    return {"name": name, "parameters": {}, "summary": values.pop("title", ""), **values}
+    share, nms, rule = (values[key] for key in ("relative_tolerance", "nms", "ap_rule"))
+    told = f"{values.pop('title')} (tolerance {share:g} of the diagonal, NMS {nms}, AP {rule})"
+    return {"name": name, "parameters": {}, "summary": told, **values}
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -134,18 +137,32 @@ def _one(found: list[dict[str, Any]], name: str, kind: str) -> dict[str, Any]:
     raise UnknownNameError(f"none of the {kind} is called {name!r}{hint}")
 
 
-def _overview(found: list[dict[str, Any]]) -> str:
-    """Return one line per entry, under the name of its family if it has one."""
-    from edgecritic.cli._output import table
-
+def _overview(found: list[dict[str, Any]], width: int | None) -> str:
+    """Return one line per entry, under the name of its family if it has one; more in a narrow terminal."""
     families = list(dict.fromkeys(entry.get("family") for entry in found))
     blocks = []
     for family in families:
         group = [entry for entry in found if entry.get("family") == family]
         rows = [[_call(entry), *_marks(entry), entry["summary"]] for entry in group]
         title = f"{family}\n" if family else ""
-        blocks.append(title + table(rows))
+        blocks.append(title + _fitted(rows, width))
     return "\n\n".join(blocks)
+
+
+def _fitted(rows: list[list[str]], width: int | None) -> str:
+    """Return a table, or where it is too wide each summary below its id."""
+    import textwrap
+
+    from edgecritic.cli._output import table
+
+    whole = table(rows)
+    if width is None or max(map(len, whole.splitlines())) <= width:
+        return whole
+    lines = []
+    for *first, summary in rows:
+        lines += textwrap.wrap("  ".join(first), width, subsequent_indent="    ")
+        lines += textwrap.wrap(summary, width, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(lines)
 
 
 def _call(entry: dict[str, Any]) -> str:
@@ -171,6 +188,22 @@ def _details(entry: dict[str, Any]) -> str:
         elif value not in (None, ""):
             rows.append([key.replace("_", " "), _text(value)])
     return table(rows)
+
+
+def _about(kind: str, name: str) -> list[str]:
+    """Return what its documentation says after the summary: its own, and the conventions of its module."""
+    import inspect
+    import sys
+
+    from edgecritic.registry import Registry
+
+    source = _source(kind)
+    if not isinstance(source, Registry):
+        return []
+    function = inspect.unwrap(source.get(name).function)
+    texts = [inspect.getdoc(function), inspect.getdoc(sys.modules[function.__module__])]
+    rest = [(text or "").partition("\n")[2].partition("Examples\n--------")[0].strip() for text in texts]
+    return [text for text in rest if text]
 
 
 def _text(value: Any) -> str:

@@ -7,6 +7,7 @@ default of its parser; ``run(args)`` returns the exit status. Such modules impor
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import os
 import pkgutil
@@ -29,16 +30,17 @@ _HELP_ORDER = (
 _FIRST_SCREEN = """\
 EdgeCritic {version} says how good an edge map is.
 
-  edgecritic demo                          everything on generated data, with a report
-  edgecritic bench FOLDER --truth FOLDER   ODS, OIS and AP of a detector, with a report
-  edgecritic score CANDIDATE TRUTH         all measures of one map
-  edgecritic match CANDIDATE TRUTH         hits, misses and false alarms of one map
-  edgecritic tune IMAGE --truth TRUTH      the best threshold of every detector
-  edgecritic annotators FOLDER             how far annotators agree
-  edgecritic studio                        label edges, let people judge them, in a browser
-  edgecritic doctor FOLDER --truth FOLDER  what is wrong with these files?
-  edgecritic list measures                 what there is, with parameters
-  edgecritic --help                        all commands
+  edgecritic demo                             everything on generated data
+  edgecritic bench FOLDER --truth FOLDER      ODS, OIS and AP of a detector
+  edgecritic doctor FOLDER --truth FOLDER     what is wrong with these files?
+  edgecritic score CANDIDATE TRUTH            all measures of one map
+  edgecritic match CANDIDATE TRUTH            hits, misses and false alarms
+  edgecritic detect sobel IMAGE --out FOLDER  edges by a classical detector
+  edgecritic tune IMAGE --truth TRUTH         the best threshold of detectors
+  edgecritic annotators FOLDER                how far annotators agree
+  edgecritic studio                           label edges in a browser
+  edgecritic list measures                    what there is, with parameters
+  edgecritic --help                           all commands
 """
 
 
@@ -93,18 +95,32 @@ def build_parser() -> argparse.ArgumentParser:
         module = importlib.import_module(name)
         if hasattr(module, "add_parser"):
             module.add_parser(subparsers)
+    for one in subparsers.choices.values():
+        one.set_defaults(parser=one)
     return parser
 
 
 def _run(argv: Sequence[str] | None) -> int:
     try:
-        args = build_parser().parse_args(argv)
+        args = _parsed(build_parser(), argv)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     if not hasattr(args, "run"):
         print(_FIRST_SCREEN.format(version=edgecritic.__version__), end="")
         return 0
     return int(args.run(args))
+
+
+def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse; let the sub-command itself say what it does not know, with its own usage."""
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        own = getattr(args, "parser", parser)
+        known = [option for option in own._option_string_actions if option.startswith("--")]
+        near = difflib.get_close_matches(unknown[0].partition("=")[0], known, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        own.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    return args
 
 
 def _command_modules() -> list[str]:

@@ -44,7 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     reach.add_argument(
         "--relative-tolerance",
         type=float,
-        metavar="F",
+        metavar="SHARE",
         help="the same as a share of the diagonal (default: 0.0075)",
     )
     rule.add_argument(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from edgecritic.measures import Scores
+    from edgecritic.cli._score_files import Judged
 
 __all__ = ["add_parser", "run"]
 
@@ -21,45 +21,77 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Compute measures of a candidate against one truth or several (each file may hold the "
         "maps of several annotators), or with --alone the measures that need no truth. "
         "`edgecritic list measures` shows all of them.",
+        epilog="Name the files before -m: edgecritic score canny.png truth.png -m fom 'baddeley(k=1)'",
     )
     parser.add_argument("candidate", type=Path, help="binary edge map, or a folder of them")
     parser.add_argument("truths", type=Path, nargs="*", metavar="truth", help="truth files")
     parser.add_argument("--truth", type=Path, metavar="FOLDER", help="folder of truths, for a folder of maps")
     parser.add_argument("--alone", action="store_true", help="measures without truth")
-    parser.add_argument(
-        "-m", "--measure", action="append", metavar="ID", help="such as 'baddeley(k=1)'; repeatable"
+    what = parser.add_argument_group("algorithm")
+    what.add_argument(
+        "-m",
+        "--measures",
+        "--measure",
+        nargs="+",
+        action="extend",
+        metavar="ID",
+        help="ids such as 'baddeley(k=1)' (default: all)",
     )
-    parser.add_argument(
+    what.add_argument(
+        "--spacing",
+        nargs="+",
+        metavar="S",
+        help="pixel size, one number or one per axis in the order of the file; 'file' takes the voxel size "
+        "of a NIfTI truth (default: that of the NIfTI files, which must agree; 1 for other files)",
+    )
+    what.add_argument(
+        "--empty",
+        choices=("value", "nan", "raise"),
+        default="value",
+        help="what measures do with empty maps: take their declared value, be left out of the mean, or fail",
+    )
+    files = parser.add_argument_group("input")
+    files.add_argument(
         "--binarize", type=float, metavar="SHARE", help="accept grey maps, cut at SHARE of white"
     )
-    parser.add_argument(
-        "--spacing", type=float, nargs="+", metavar="SIZE", help="pixel size, one or one per axis"
+    files.add_argument(
+        "--label", type=int, metavar="N", help="judge the object with this number in label maps"
     )
-    parser.add_argument("--level", type=int, metavar="N", help="which segmentation of the file, from 1")
-    parser.add_argument(
-        "--empty", choices=("value", "nan", "raise"), default="value", help="what measures do with empty maps"
+    files.add_argument(
+        "--candidate-annotator",
+        "--level",
+        dest="level",
+        type=int,
+        metavar="N",
+        help="which map or segmentation of the candidate's file, from 1",
     )
-    parser.add_argument("-j", "--jobs", type=int, default=1, help="images at a time, for folders")
-    parser.add_argument(
+    work = parser.add_argument_group("work")
+    work.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="images at a time, for folders")
+    work.add_argument(
         "--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler, for folders"
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
-    output = parser.add_mutually_exclusive_group()
+    form = parser.add_argument_group("output")
+    form.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+    output = form.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON document")
-    output.add_argument("--csv", action="store_true", help="print comma-separated values")
+    output.add_argument("--csv", action="store_true", help="print comma-separated values, a line per image")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the scores; return 0, or 1 if a file of a folder could not be scored."""
+    from edgecritic.cli._score_files import check_measures, judge_files, read_sizes, size_text
     from edgecritic.errors import InputError
 
     if bool(args.truths or args.truth) == args.alone:
         raise InputError("score needs a truth (edgecritic score CANDIDATE TRUTH …), or --alone to do without")
+    if args.measures:
+        check_measures(args.measures)
+    args.spacing = read_sizes(args.spacing)
     if args.candidate.is_dir():
         return _folder(args)
-    paths = [*args.truths, *([args.truth] if args.truth else [])]
-    found = _one(args.candidate, paths, args)
+    judged = judge_files(args.candidate, [*args.truths, *([args.truth] if args.truth else [])], args)
+    found = judged.scores
     if args.json:
         _print_json(found.as_dict())
     elif args.csv:
@@ -67,93 +99,105 @@ def run(args: argparse.Namespace) -> int:
         names = [str(number + 1) for number in range(len(rows))]
         _print_csv("annotator", found.measures, zip(names, rows, strict=True))
     else:
+        if judged.spacing is not None:
+            print(f"pixel size {size_text(judged.spacing)}")
         print(found)
     return 0
 
 
 def _folder(args: argparse.Namespace) -> int:
     import sys
+    import warnings
+
+    from edgecritic.errors import UndefinedMeasureWarning
 
     work = [
         (name, path.absolute(), [truth.absolute() for truth in truths], args)
         for name, path, truths in _cases(args)
     ]
-    found: dict[str, Scores] = {}
+    with warnings.catch_warnings():
+        # Told below for all images at once, with their names.
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        finished = dict(_parallel(work, args))
+    found: dict[str, Judged] = {}
     failures: dict[str, str] = {}
-    finished = dict(_parallel(work, args))
     for name, result in ((name, finished[name]) for name, *_ in work):
         if isinstance(result, str):
             failures[name] = result
         else:
             found[name] = result
     for name, message in failures.items():
-        print(f"{name}: {message}", file=sys.stderr)
+        print(f"edgecritic: {name}: {message}", file=sys.stderr)
     if found:
+        _tell_empty(found, args)
         _print_folder(found, failures, args)
     return 1 if failures or not found else 0
 
 
-def _print_folder(found: dict[str, Scores], failures: dict[str, str], args: argparse.Namespace) -> None:
+def _tell_empty(found: dict[str, Judged], args: argparse.Namespace) -> None:
+    import sys
+
+    empty = [f"{name} ({judged.empty})" for name, judged in found.items() if judged.empty]
+    if not empty:
+        return
+    more = f", … {len(empty) - 5} more" if len(empty) > 5 else ""
+    meant = (
+        "they have no value and are left out of the mean"
+        if args.empty == "nan"
+        else "measures have the values of their table of empty cases; --empty nan leaves them out of the mean"
+    )
+    print(f"edgecritic: empty: {', '.join(empty[:5])}{more}: {meant}", file=sys.stderr)
+
+
+def _print_folder(found: dict[str, Judged], failures: dict[str, str], args: argparse.Namespace) -> None:
+    from edgecritic.cli._score_files import size_text
     from edgecritic.measures.base import plain_number
     from edgecritic.measures.scoring import render
 
-    first = next(iter(found.values()))
-    several = any(len(scores.annotators) > 1 for scores in found.values())
-    columns = {"mean": _averages([scores.mean for scores in found.values()])}
-    if several:
-        columns["mean of best"] = _averages([scores.best for scores in found.values()])
+    scores = {name: judged.scores for name, judged in found.items()}
+    first = next(iter(scores.values()))
+    means = _averages([one.mean for one in scores.values()])
     if args.json:
-        means = {name: plain_number(value) for name, value in columns["mean"].items()}
-        images = {name: scores.as_dict() for name, scores in found.items()}
-        _print_json({"scores": means, "images": images, "failures": failures})
-    elif args.csv:
-        _print_csv("image", first.measures, ((name, scores.mean) for name, scores in found.items()))
-    else:
-        print(f"{len(found)} images")
-        print(render(first.measures, first.better, first.families, columns))
+        images = {name: one.as_dict() for name, one in scores.items()}
+        shown = {name: plain_number(value) for name, value in means.items()}
+        counts = _counts([one.mean for one in scores.values()])
+        _print_json({"scores": shown, "counts": counts, "images": images, "failures": failures})
+        return
+    if args.csv:
+        _print_csv("image", first.measures, ((name, one.mean) for name, one in scores.items()))
+        return
+    sizes = {judged.spacing for judged in found.values()}
+    used = [size_text(size) for size in sizes if size is not None]
+    told = f", pixel size {used[0] if len(sizes) == 1 else 'of each file'}" if used else ""
+    print(f"{len(found)} images{told}")
+    if args.measures:
+        print(_rows(scores, means))
+        return
+    columns = {"mean": means}
+    if any(len(one.annotators) > 1 for one in scores.values()):
+        columns["mean of best"] = _averages([one.best for one in scores.values()])
+    print(render(first.measures, first.better, first.families, columns))
 
 
-def _one(path: Path, truths: Sequence[Path], args: argparse.Namespace) -> Scores:
-    from edgecritic.datasets.files import read_mask, read_truths
-    from edgecritic.measures import assess, score
+def _rows(scores: dict[str, Any], means: dict[str, float]) -> str:
+    """Return a table with a line per image, in blocks that a terminal can show."""
+    from edgecritic.cli._wide import blocks
 
-    if _judges_regions(args.measure):
-        labels = [found for truth in truths for found in _label_maps(truth)]
-        return score(_level(_label_maps(path), args.level, path), labels, args.measure)
-    candidate = read_mask(path, binarize=args.binarize)
-    if args.alone:
-        return assess(candidate, args.measure, on_degenerate=args.empty)
-    return score(
-        candidate,
-        [found for truth in truths for found in read_truths(truth, binarize=args.binarize)],
-        args.measure,
-        spacing=args.spacing or _voxel_size(path),
-        on_degenerate=args.empty,
-    )
+    first = next(iter(scores.values()))
+    arrows = ["↓" if way == "lower" else "↑" for way in first.better]
+    header = ["image", *(f"{name} {arrow}" for name, arrow in zip(means, arrows, strict=True))]
+    values = {**{name: one.mean for name, one in scores.items()}, "mean": means}
+    rows = [[name, *(_number(row[measure]) for measure in means)] for name, row in values.items()]
+    counts = _counts([one.mean for one in scores.values()])
+    if min(counts.values()) < len(scores):
+        rows.append(["mean of", *(f"{count} of {len(scores)}" for count in counts.values())])
+    return blocks(header, rows)
 
 
-def _judges_regions(ids: Sequence[str] | None) -> bool:
-    from edgecritic.measures import measures
+def _number(value: float) -> str:
+    import math
 
-    return bool(ids) and all(measures.bind(text).entry.info.needs == "segmentation" for text in ids or ())
-
-
-def _label_maps(path: Path) -> list[Any]:
-    from edgecritic.datasets.files import read_array, read_segmentations
-
-    if path.suffix.lower() in (".mat", ".seg"):
-        return list(read_segmentations(path))
-    return [read_array(path)]
-
-
-def _level(maps: list[Any], level: int | None, path: Path) -> Any:
-    from edgecritic.errors import InputError
-
-    if level is None and len(maps) == 1:
-        return maps[0]
-    if level is None or not 1 <= level <= len(maps):
-        raise InputError(f"{path}: holds {len(maps)} segmentations; choose one with --level 1 … {len(maps)}")
-    return maps[level - 1]
+    return "–" if math.isnan(value) else f"{value:.5g}"
 
 
 def _cases(args: argparse.Namespace) -> Iterator[tuple[str, Path, Sequence[Path]]]:
@@ -175,26 +219,21 @@ def _cases(args: argparse.Namespace) -> Iterator[tuple[str, Path, Sequence[Path]
             yield case.id, case.prediction, case.truths
 
 
-def _voxel_size(path: Path) -> tuple[float, ...] | None:
-    if not path.name.lower().endswith((".nii", ".nii.gz")):
-        return None
-    from edgecritic.datasets.files import read_volume
-
-    return read_volume(path).spacing
-
-
-def _judge(task: tuple[str, Path, Sequence[Path], argparse.Namespace]) -> tuple[str, Scores | str]:
+def _judge(task: tuple[str, Path, Sequence[Path], argparse.Namespace]) -> tuple[str, Judged | str]:
     """Score one map of a folder, or say why that is not possible."""
-    from edgecritic.errors import EdgeCriticError
+    from edgecritic.cli._score_files import judge_files
+    from edgecritic.errors import EdgeCriticError, MissingExtraError
 
     name, path, truths, args = task
     try:
-        return name, _one(path, truths, args)
+        return name, judge_files(path, truths, args)
+    except MissingExtraError:
+        raise  # no other image would fare better
     except EdgeCriticError as error:
         return name, str(error)
 
 
-def _parallel(work: list[Any], args: argparse.Namespace) -> Iterator[tuple[str, Scores | str]]:
+def _parallel(work: list[Any], args: argparse.Namespace) -> Iterator[tuple[str, Judged | str]]:
     """Yield results as they come, with a progress bar on a terminal."""
     from contextlib import nullcontext
 
@@ -206,7 +245,18 @@ def _parallel(work: list[Any], args: argparse.Namespace) -> Iterator[tuple[str, 
 
 
 def _averages(rows: list[dict[str, float]]) -> dict[str, float]:
-    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
+    """Return the mean of every measure over the images where it has a value."""
+    import math
+
+    defined = {name: [row[name] for row in rows if not math.isnan(row[name])] for name in rows[0]}
+    return {name: sum(values) / len(values) if values else math.nan for name, values in defined.items()}
+
+
+def _counts(rows: list[dict[str, float]]) -> dict[str, int]:
+    """Return on how many images every measure has a value."""
+    import math
+
+    return {name: sum(not math.isnan(row[name]) for row in rows) for name in rows[0]}
 
 
 def _print_json(document: dict[str, Any]) -> None:

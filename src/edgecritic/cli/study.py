@@ -122,8 +122,9 @@ def _noise_options(parser: argparse.ArgumentParser) -> None:
         help="signal-to-noise ratios in dB (0,2,3.3,4,6,10)",
     )
     parser.add_argument("--scenes", type=int, default=3, metavar="N", help="per ratio (3)")
-    parser.add_argument("-d", "--detectors", nargs="+", metavar="ID", help="default: all, at stated scales")
-    parser.add_argument("-m", "--measures", nargs="+", metavar="ID", help="default: all without matching")
+    several: dict[str, Any] = {"nargs": "+", "action": "extend", "metavar": "ID"}
+    parser.add_argument("-d", "--detectors", **several, help="default: all, at stated scales")
+    parser.add_argument("-m", "--measures", **several, help="default: all without matching")
     parser.add_argument("--thresholds", type=int, default=51, metavar="N", help="to choose from (51)")
 
 
@@ -288,26 +289,12 @@ def _run_noise(args: argparse.Namespace) -> int:
 
 
 def _run_displacement(args: argparse.Namespace) -> int:
-    from edgecritic.cli._output import print_json
-    from edgecritic.report.displacement import draw_displacement
-    from edgecritic.run.files import write_text
+    from edgecritic.report.displacement import displacement_document
     from edgecritic.studies.displacement import displacement
 
     study = displacement()
-    if args.json:
-        print_json(study.as_dict())
-    else:
-        print(study)
-    if args.out is not None:
-        import json
-
-        home = Path(args.out)
-        home.mkdir(parents=True, exist_ok=True)
-        for ending in ("png", "svg"):
-            draw_displacement(study, home / f"displacement.{ending}")
-        write_text(home / "displacement.txt", f"{study}\n")
-        write_text(home / "displacement.json", json.dumps(study.as_dict(), indent=1) + "\n")
-    return 0
+    document = displacement_document(study, figure=args.out is not None)
+    return _finish(args, document, study.as_dict(), [])
 
 
 _RUNNERS = {

@@ -24,14 +24,27 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--truth", help="truth file of one image, or folder of truths called like the images")
     what = parser.add_argument_group("algorithm")
     what.add_argument(
-        "-d", "--detectors", nargs="+", metavar="ID", help="ids of detectors, or folders of saved maps"
+        "-d",
+        "--detectors",
+        nargs="+",
+        action="extend",
+        metavar="ID",
+        help="ids of detectors, or folders of saved maps (default: six classical ones)",
     )
-    what.add_argument("-m", "--measures", nargs="+", metavar="ID", help="ids of measures")
+    what.add_argument(
+        "-m",
+        "--measures",
+        nargs="+",
+        action="extend",
+        metavar="ID",
+        help="ids such as 'baddeley(k=1)' (default: all)",
+    )
     what.add_argument(
         "--thresholds",
         default="101",
-        metavar="N",
-        help="how many from 0 to 1, or 'matlab' for the grids of the complexity paper",
+        metavar="N|LIST",
+        help="how many from 0 to 1 (default: 101), which ones (0.1,0.2,0.4), or 'matlab' for the grids of "
+        "the complexity paper",
     )
     what.add_argument(
         "--matching", metavar="ID", help="draw ROC and precision-recall curves under this strategy too"
@@ -52,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     import json
     import sys
 
+    from edgecritic.cli._wide import terminal_width
     from edgecritic.measures.scoring import choose
     from edgecritic.protocols.tuning_summary import summarise_tunings
 
@@ -65,13 +79,15 @@ def run(args: argparse.Namespace) -> int:
         images = {name: each.as_dict() for name, each in found.items()}
         print(json.dumps({"images": images, "failures": failures}, indent=2, ensure_ascii=False))
     elif summary is not None:
-        print(next(iter(found.values())) if len(found) == 1 else summary)
+        print((next(iter(found.values())) if len(found) == 1 else summary).table(terminal_width()))
     if args.out and summary is not None:
         from edgecritic.report.tuning import write_summary
 
         write_summary(Path(args.out), summary)
+        if not args.json:
+            print(f"\nTables, figures and the best maps: {args.out}")
     for message in failures.values():
-        print(f"error: {message}", file=sys.stderr)
+        print(f"edgecritic: {message}", file=sys.stderr)
     return 1 if failures else 0
 
 
@@ -199,6 +215,11 @@ def _thresholds(text: str) -> Any:
 
     if text == "matlab":
         return text
-    if not text.isdigit():
-        raise InputError(f"--thresholds must be a whole number or 'matlab', got {text!r}")
-    return int(text)
+    if text.isdigit():
+        return int(text)
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(
+            f"--thresholds must be a whole number, numbers such as 0.1,0.2,0.4, or 'matlab', got {text!r}"
+        ) from None

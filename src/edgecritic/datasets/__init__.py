@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from edgecritic.datasets.files import read_image as read_image
     from edgecritic.datasets.files import read_mask as read_mask
     from edgecritic.datasets.files import read_segmentations as read_segmentations
+    from edgecritic.datasets.files import read_spacing as read_spacing
     from edgecritic.datasets.files import read_strength as read_strength
     from edgecritic.datasets.files import read_truths as read_truths
     from edgecritic.datasets.files import read_volume as read_volume
@@ -34,7 +35,9 @@ _HOMES = {
     **dict.fromkeys(("Case", "Dataset", "find_cases"), "cases"),
     **dict.fromkeys(("Diagnosis", "Finding", "check_case", "diagnose"), "doctor"),
     **dict.fromkeys(("Volume", "read_array", "read_image", "read_mask", "read_segmentations"), "files"),
-    **dict.fromkeys(("read_candidates", "read_strength", "read_truths", "read_volume"), "files"),
+    **dict.fromkeys(
+        ("read_candidates", "read_spacing", "read_strength", "read_truths", "read_volume"), "files"
+    ),
     **dict.fromkeys(("write_bsds_mat", "write_image", "write_map"), "write"),
     "label_boundaries": "boundaries",
 }

@@ -16,6 +16,7 @@ from edgecritic.errors import DataError, EdgeCriticError
 
 __all__ = [
     "MEMORY_LIMIT",
+    "ONE_ARRAY",
     "PIXEL_LIMIT",
     "check_size",
     "read_bytes",
@@ -30,6 +31,9 @@ MEMORY_LIMIT = 768 * 2**20
 
 PIXEL_LIMIT = 2**28
 """Most pixels or voxels in one file."""
+
+ONE_ARRAY = "save one per file, or name it in Python: key="
+"""What to do about a file with several arrays."""
 
 _CHUNK = 2**20
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from numpy.typing import NDArray
 
 from edgecritic.datasets import _matlab5
-from edgecritic.datasets._guard import MEMORY_LIMIT, read_limited
+from edgecritic.datasets._guard import MEMORY_LIMIT, ONE_ARRAY, read_limited
 from edgecritic.datasets.boundaries import label_boundaries
 from edgecritic.errors import DataError
 from edgecritic.inputs import BoolArray
@@ -186,5 +186,5 @@ def _choose(
         return possible[0]
     if possible:
         choices = ", ".join(node.name for node in possible)
-        raise DataError(f"holds several variables that could be meant ({choices}); name one with key=")
+        raise DataError(f"holds several variables that could be meant ({choices}); {ONE_ARRAY}")
     raise DataError(f"holds no variable that can be used here (its variables: {names})")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import gzip
 import math
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 from edgecritic.datasets._guard import check_size, fill
 from edgecritic.errors import DataError
 
-__all__ = ["load_nifti"]
+__all__ = ["load_nifti", "nifti_spacing"]
 
 _TYPES = {
     2: "u1", 4: "i2", 8: "i4", 16: "f4", 64: "f8", 256: "i1", 512: "u2", 768: "u4", 1024: "i8", 1280: "u8",
@@ -37,19 +39,36 @@ class _Header(NamedTuple):
 
 def load_nifti(path: Path) -> tuple[NDArray[Any], tuple[float, ...]]:
     """Return the voxels of a volume and the voxel size along each axis, in millimetres as a rule."""
+    with _unpacked(path) as stream:
+        return _load(stream)
+
+
+def nifti_spacing(path: Path) -> tuple[float, ...]:
+    """Return the voxel size along each axis without reading the voxels."""
+    with _unpacked(path) as stream:
+        header = _header(stream)
+        return header.sizes[: len(_shape(header))]
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as raw:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
         stream: Any = gzip.GzipFile(fileobj=raw) if packed else raw
-        return _load(stream)
+        yield stream
 
 
-def _load(stream: IO[bytes]) -> tuple[NDArray[Any], tuple[float, ...]]:
-    start = bytes(fill(stream, 4))
-    header = _header(start, stream)
+def _shape(header: _Header) -> tuple[int, ...]:
     shape = header.dims
     while len(shape) > 3 and shape[-1] == 1:
         shape = shape[:-1]
+    return shape
+
+
+def _load(stream: IO[bytes]) -> tuple[NDArray[Any], tuple[float, ...]]:
+    header = _header(stream)
+    shape = _shape(header)
     scaled = header.slope not in (0.0, 1.0) or (header.slope == 1.0 and header.shift != 0)
     voxels = check_size(shape, header.dtype.itemsize + (8 if scaled else header.dtype.itemsize))
     array = np.frombuffer(fill(stream, voxels * header.dtype.itemsize), header.dtype)
@@ -60,7 +79,8 @@ def _load(stream: IO[bytes]) -> tuple[NDArray[Any], tuple[float, ...]]:
     return array.reshape(shape, order="F"), header.sizes[: len(shape)]
 
 
-def _header(start: bytes, stream: IO[bytes]) -> _Header:
+def _header(stream: IO[bytes]) -> _Header:
+    start = bytes(fill(stream, 4))
     for order in "<>":
         (size,) = struct.unpack(order + "i", start)
         if size in (348, 540):

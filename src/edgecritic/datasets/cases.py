@@ -120,6 +120,21 @@ class Dataset:
         )
         return [f"{text.format(len(names))}: {_some(names)}" for names, text in lists if names]
 
+    def no_case(self) -> tuple[str, str]:
+        """Say why there is no case at all, and what to do about it."""
+        if not self.without_truth:
+            return "there are no predictions", "give the folder that holds them"
+        if not self.without_prediction:
+            return "there are no truths", "give the folder that holds them"
+        told = (
+            "no prediction has the name of a truth: predictions are called "
+            f"{_some(self.without_truth, 2)}; truths {_some(self.without_prediction, 2)}"
+        )
+        last = {name.rpartition("/")[2] for name in self.without_truth if "/" in name}
+        if not last.isdisjoint(self.without_prediction):
+            return told, "give the folders of the predictions one by one, each is a detector"
+        return told, "rename the files, or write down which belong together in a pair list (NAMES.lst)"
+
 
 def find_cases(
     predictions: PathLike | None,
@@ -131,7 +146,8 @@ def find_cases(
 ) -> Dataset:
     """Find which files belong together; no map is opened.
 
-    Names match by stem: ``12.png`` belongs to ``12.mat``. Order is natural (``im2`` before ``im10``).
+    Names match by stem: ``12.png`` belongs to ``12.mat``, and ``scene/12.png`` to ``scene/12.mat``.
+    Order is natural (``im2`` before ``im10``).
 
     Parameters
     ----------
@@ -227,7 +243,9 @@ def _joined(listings: dict[str, Listing]) -> Listing:
     for part in listings.values():
         repeated = sorted(set(result.files) & set(part.files), key=natural_key)
         if repeated:
-            raise DataError(f"several splits hold the name(s) {_some(repeated)}; choose one with split=")
+            raise DataError(
+                f"several splits hold the name(s) {_some(repeated)}; choose one with split (--split)"
+            )
         result.files |= part.files
         result.ignored += part.ignored
         result.layouts |= part.layouts
@@ -246,6 +264,6 @@ def _missing(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted((name for name in names if name not in known), key=natural_key))
 
 
-def _some(names: Collection[str]) -> str:
+def _some(names: Collection[str], most: int = 8) -> str:
     listed = list(names)
-    return ", ".join(listed[:8]) + (f", … ({len(listed)} in all)" if len(listed) > 8 else "")
+    return ", ".join(listed[:most]) + (f", … ({len(listed)} in all)" if len(listed) > most else "")

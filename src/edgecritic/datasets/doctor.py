@@ -169,7 +169,7 @@ def diagnose(
         if progress is not None:
             progress(done, len(dataset))
     annotators = (min(counts), max(counts)) if counts else (0, 0)
-    findings += _check_set(levels, annotators, str(predictions or truth))
+    findings += _check_set(levels, str(predictions or truth))
     order = {"error": 0, "warning": 1, "note": 2}
     findings.sort(key=lambda finding: order[finding.severity])
     return Diagnosis(tuple(findings), len(dataset), annotators, dataset.layout)
@@ -198,6 +198,9 @@ def _check_files(case: Case, binarize: float | None) -> _Checked:
             strength = _load(case.load_strength, result, case, "prediction")
     result.annotators = len(truths)
     result.findings += check_case(strength, truths, name=case.id, mask=mask)
+    if any(one.ndim == 3 for one in (strength, *truths) if one is not None):
+        told, remedy = "maps are volumes, which bench does not take", "judge them with edgecritic score"
+        result.findings.append(Finding("warning", case.id, told, remedy, "volumes"))
     if strength is not None:
         result.depth = "8-bit" if _is_8_bit(strength) else "finer than 8-bit"
         result.findings += _check_photo(case, strength.shape)
@@ -229,9 +232,9 @@ def _load(load: Callable[[], Any], result: _Checked, case: Case, what: str) -> A
 
 def _check_names(dataset: Dataset, truth: str) -> Iterator[Finding]:
     if not dataset.cases:
-        yield Finding(
-            "error", truth, "no prediction has a truth of the same name", "rename the files", "no cases"
-        )
+        told, remedy = dataset.no_case()
+        yield Finding("error", truth, told, remedy, "no cases")
+        return
     for name in dataset.without_truth:
         yield Finding("warning", name, "prediction has no truth", "remove it or add its truth", "no truth")
     for name in dataset.without_prediction:
@@ -353,7 +356,7 @@ def _size_remedy(shape: tuple[int, ...], truth: tuple[int, ...]) -> str:
     return "resize or crop the prediction (never the truth) to the truth's size"
 
 
-def _check_set(levels: dict[str, list[str]], annotators: tuple[int, int], place: str) -> Iterator[Finding]:
+def _check_set(levels: dict[str, list[str]], place: str) -> Iterator[Finding]:
     if len(levels) > 1:
         rare = min(levels.values(), key=len)
         told = f"some predictions are 8-bit and others finer ({len(rare)} differ, such as {rare[0]})"
@@ -361,10 +364,6 @@ def _check_set(levels: dict[str, list[str]], annotators: tuple[int, int], place:
     elif levels:
         depth = next(iter(levels))
         yield Finding("note", place, f"all predictions are {depth}", "", "depth")
-    if annotators != (0, 0):
-        low, high = annotators
-        count = f"{low}" if low == high else f"{low} to {high}"
-        yield Finding("note", place, f"annotators per image: {count}", "", "annotators")
 
 
 def _is_8_bit(strength: FloatArray) -> bool:

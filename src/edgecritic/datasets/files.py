@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets import _matlab
-from edgecritic.datasets._guard import check_size, reading
+from edgecritic.datasets._guard import ONE_ARRAY, check_size, reading
 from edgecritic.datasets._pictures import load_picture, luminance, one_channel
 from edgecritic.datasets.boundaries import label_boundaries
 from edgecritic.datasets.names import IMAGE_SUFFIXES, MAP_SUFFIXES, suffix_of
@@ -34,6 +34,7 @@ __all__ = [
     "read_strength",
     "read_truths",
     "read_volume",
+    "read_spacing",
     "holds_segmentations",
 ]
 
@@ -226,6 +227,16 @@ def read_volume(path: PathLike) -> Volume:
         return Volume(*load_nifti(file))
 
 
+def read_spacing(path: PathLike) -> tuple[float, ...] | None:
+    """Return the voxel size that a NIfTI file tells, ``None`` for other files; the voxels are not read."""
+    with _opened(path) as file:
+        if suffix_of(file) not in (".nii", ".nii.gz"):
+            return None
+        from edgecritic.datasets._nifti import nifti_spacing
+
+        return nifti_spacing(file)
+
+
 @contextmanager
 def _opened(path: PathLike) -> Iterator[Path]:
     file = Path(path)
@@ -253,7 +264,7 @@ def _only(arrays: dict[str, NDArray[Any]], key: str | None) -> NDArray[Any]:
     if key is None and len(arrays) == 1:
         return next(iter(arrays.values()))
     if key is None:
-        raise DataError(f"holds several arrays ({', '.join(arrays)}); name one with key=")
+        raise DataError(f"holds several arrays ({', '.join(arrays)}); {ONE_ARRAY}")
     if key not in arrays:
         raise DataError(f"has no array {key!r} (its arrays: {', '.join(arrays)})")
     return arrays[key]

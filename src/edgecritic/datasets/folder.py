@@ -1,6 +1,7 @@
 """Folders of maps: one file per image, several files per image, or sub-folders.
 
-Truth folders may be laid out in four ways, also mixed:
+Maps may lie in folders within folders; then the folders are part of the names (``scene/name``) and must
+be the same for predictions and truths. Else truth folders may be laid out in four ways, also mixed:
 
 =========================  =====================================================================
 ``name.png``               one file per image (a ``.mat`` or ``.npz`` file may hold many annotators)
@@ -25,6 +26,7 @@ from edgecritic.errors import DataError
 
 __all__ = ["Listing", "list_maps", "list_truths", "scan"]
 
+_DEEPEST = 16
 _NUMBERED = re.compile(r"(.+)\.([0-9]+)")
 
 
@@ -59,8 +61,13 @@ def scan(folder: Path) -> tuple[dict[str, list[str]], list[str], list[str]]:
 
 
 def list_maps(folder: Path) -> Listing:
-    """List a folder with exactly one file per image (predictions, images, masks)."""
-    files, _, others = scan(folder)
+    """List a folder with exactly one file per image (predictions, images, masks).
+
+    Where there are folders only, what they hold is listed under names such as ``scene/name``.
+    """
+    files, folders, others = scan(folder)
+    if folders and not files:
+        return _list_tree(folder)
     maps: dict[str, tuple[Path, ...]] = {
         stem: (_single(folder, stem, names),) for stem, names in files.items()
     }
@@ -76,9 +83,13 @@ def list_truths(folder: Path, wanted: Collection[str] | None = None) -> Listing:
     wanted : names, optional
         Names of the predictions, which decide what an ambiguous name means.
     """
+    known = frozenset(wanted or ())
+    if any("/" in name for name in known):
+        tree = _list_tree(folder, "the folders of the predictions")
+        if not known.isdisjoint(tree.files):
+            return tree
     files, folders, others = scan(folder)
     result = Listing(ignored=[folder / name for name in others])
-    known = frozenset(wanted or ())
     for stem, names in files.items():
         path = _single(folder, stem, names)
         numbered = _NUMBERED.fullmatch(stem)
@@ -89,6 +100,22 @@ def list_truths(folder: Path, wanted: Collection[str] | None = None) -> Listing:
     for name in folders:
         _list_subfolder(folder / name, known, result)
     result.files = {name: result.files[name] for name in sorted(result.files, key=natural_key)}
+    return result
+
+
+def _list_tree(folder: Path, layout: str = "", below: str = "") -> Listing:
+    """List the files of a folder and of all folders in it, with their folders as part of the names."""
+    if below.count("/") > _DEEPEST:
+        raise DataError(f"{folder}: lies more than {_DEEPEST} folders deep; give a folder nearer to the maps")
+    files, folders, others = scan(folder)
+    result = Listing(ignored=[folder / name for name in others])
+    for stem, names in files.items():
+        _append(result, below + stem, _single(folder, stem, names), layout)
+    for name in folders:
+        part = _list_tree(folder / name, layout, f"{below}{name}/")
+        result.files |= part.files
+        result.ignored += part.ignored
+        result.layouts |= part.layouts
     return result
 
 

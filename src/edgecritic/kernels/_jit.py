@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["kernel"]
+__all__ = ["inlined", "kernel"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -18,3 +18,10 @@ _CACHE = os.environ.get("EDGECRITIC_NUMBA_CACHE", "1") != "0"
 def kernel(function: Function) -> Function:
     """Compile on first call, keep the machine code on disk, release the interpreter lock."""
     return cast("Function", numba.njit(cache=_CACHE, nogil=True, error_model="numpy")(function))
+
+
+def inlined(function: Function) -> Function:
+    """Compile into the kernels that call it: for what is called very often with many arguments."""
+    return cast(
+        "Function", numba.njit(cache=_CACHE, nogil=True, error_model="numpy", forceinline=True)(function)
+    )

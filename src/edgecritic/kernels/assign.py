@@ -3,8 +3,8 @@
 See `edgecritic.kernels.state` for the problem and its prices. Here a column that is alone may be *owed* in
 the middle of an update: its row was removed, so v < idle, and `settle` has not looked at it yet.
 
-`add` and `settle` are Dijkstra searches on the reduced costs cost − u − v from a new row and from an owed
-column. They stop at the cheapest way to end and move the prices of what they passed, which keeps the
+`add` and `settle` are one Dijkstra search on the reduced costs cost − u − v, from a new row or from an owed
+column. It stops at the cheapest way to end and moves the prices of what it passed, which keeps the
 conditions, so the matching is optimal after every step (Jonker & Volgenant 1987).
 """
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgecritic.kernels._jit import kernel
+from edgecritic.kernels._jit import inlined, kernel
 from edgecritic.kernels.links import Links
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, Ints, Places, State
 
@@ -29,8 +29,8 @@ class Search(NamedTuple):
 
     In a search the distance of a node is reach − price; between searches `reach` is far for every node.
     Nodes at the distance that the search has come to wait in the stack `near` (most are reached over links
-    of reduced cost 0), farther ones in the heap. `add` puts those beyond its horizon into the unsorted list
-    `far` first: most of them are never visited.
+    of reduced cost 0), farther ones in the heap, those beyond the horizon in the unsorted list `far`: most of
+    them are never visited.
     """
 
     reach: Ints
@@ -143,116 +143,146 @@ def _advance(search: Search, price: Ints, distant: int, stride: int) -> tuple[in
     return heap, kept, horizon
 
 
-@kernel
-def add(links: Links, state: State, search: Search, new: int) -> int:
-    """Bring the row `new` into the problem and make the matching optimal again.
+@inlined
+def _find_end(
+    links: Links,
+    mate: Places,
+    other_mate: Places,
+    price: Ints,
+    other_price: Ints,
+    alone: Ints,
+    most: int,
+    scale: int,
+    search: Search,
+    root: int,
+) -> tuple[int, int]:
+    """Give the node `root`, which has no mate, its place in the matching, and make that optimal again.
 
-    Return the row that stays alone because of it (it may be `new` itself), or `ALONE` if there is none.
-
-    The search goes from rows to columns over any link and from a column back to its own row. It ends at
-    a column that is alone, or at a row that gives up its column and stays alone instead.
+    Nodes of the root's side are called ours, those of the other side theirs; `alone` is what it costs one of
+    ours to stay alone, `most` is at least the price of any of theirs. The search goes from ours to
+    theirs over any link and from one of theirs back to its mate. It ends at one of theirs that is alone,
+    or at one of ours that gives up its mate and stays alone instead. Returned are the last node of
+    ours and of theirs on the path; in the second case the latter is `ALONE`.
     """
     start, other, cost = links.start, links.other, links.cost
-    row_of, column_of = state.row_of, state.column_of
-    u, v, dummy = state.u, state.v, state.dummy
     reach, via, seen, done, near = search.reach, search.via, search.seen, search.done, search.near
     keys, nodes = search.heap_key, search.heap_node
-    scale = state.scale[0]
-
-    best = dummy[new]
-    end_column = ALONE
-    end_row = new
-    row = new
-    now = passed = np.int64(0)  # distance of `row`, and that less its price
-    heap = waiting = distant = seen_count = done_count = 0
-    horizon = now  # what is farther waits in the unsorted list
     far_key, far_node = search.far_key, search.far_node
     stride = _STRIDE * scale
+
+    best = alone[root] - price[root]
+    end = root
+    other_end = ALONE
+    ours = root
+    now = np.int64(0)
+    passed = -price[root]  # distance of `ours`, which is `now`, less its price
+    horizon = now  # what is farther waits in the unsorted list
+    heap = waiting = distant = seen_count = done_count = 0
     while True:
-        for link in range(start[row], start[row + 1]):
+        for link in range(start[ours], start[ours + 1]):
             least = passed + cost[link] * scale
-            if least >= best:
+            if least - most >= best:
                 break
-            column = other[link]
-            if least >= reach[column]:
+            theirs = other[link]
+            if least >= reach[theirs]:
                 continue
-            far = least - v[column]
+            far = least - other_price[theirs]
             if far >= best:
                 continue
-            if row_of[column] == ALONE:
-                best = far
-                end_column = column
-                end_row = row
+            if other_mate[theirs] < 0:
+                if other_mate[theirs] == ALONE:
+                    best = far
+                    end = ours
+                    other_end = theirs
                 continue
-            if reach[column] == FAR:
-                seen[seen_count] = column
+            if reach[theirs] == FAR:
+                seen[seen_count] = theirs
                 seen_count += 1
-            reach[column] = least
-            via[column] = row
+            reach[theirs] = least
+            via[theirs] = ours
             if far == now:
-                near[waiting] = column
+                near[waiting] = theirs
                 waiting += 1
             elif far >= horizon:
                 if distant == far_key.size:
-                    distant = _shorten(far_key, far_node, distant, reach, v)
+                    distant = _shorten(far_key, far_node, distant, reach, other_price)
                 far_key[distant] = far
-                far_node[distant] = column
+                far_node[distant] = theirs
                 distant += 1
             else:
                 if heap == keys.size:
-                    heap = _tidy(keys, nodes, heap, reach, v)
-                _push(keys, nodes, heap, far, column)
+                    heap = _tidy(keys, nodes, heap, reach, other_price)
+                _push(keys, nodes, heap, far, theirs)
                 heap += 1
         if now >= best:
             break
         found = waiting > 0
         if found:
             waiting -= 1
-            column = near[waiting]
+            theirs = near[waiting]
         while not found:
             if heap == 0:
                 if distant == 0:
                     break
-                heap, distant, horizon = _advance(search, v, distant, stride)
+                heap, distant, horizon = _advance(search, other_price, distant, stride)
                 if heap == 0:
                     break
             if keys[0] >= best:
                 break
             now = keys[0]
-            column = nodes[0]
-            found = now == reach[column] - v[column]
+            theirs = nodes[0]
+            found = now == reach[theirs] - other_price[theirs]
             _drop_first(keys, nodes, heap)
             heap -= 1
         if not found:
             break
-        done[done_count] = column
+        done[done_count] = theirs
         done_count += 1
-        row = row_of[column]
-        passed = now - u[row]
-        if passed + dummy[row] < best:
-            best = passed + dummy[row]
-            end_column = ALONE
-            end_row = row
+        ours = other_mate[theirs]
+        passed = now - price[ours]
+        if passed + alone[ours] < best:
+            best = passed + alone[ours]
+            end = ours
+            other_end = ALONE
 
-    u[new] = best
+    price[root] += best
     for at in range(done_count):
-        column = done[at]
-        rise = best + v[column] - reach[column]
-        v[column] -= rise
-        u[row_of[column]] += rise
+        theirs = done[at]
+        rise = best + other_price[theirs] - reach[theirs]
+        other_price[theirs] -= rise
+        price[other_mate[theirs]] += rise
     for at in range(seen_count):
         reach[seen[at]] = FAR
-    row = end_row
-    column = end_column
+    _flip(mate, other_mate, via, root, end, other_end)
+    return end, other_end
+
+
+@inlined
+def _flip(mate: Places, other_mate: Places, via: Places, root: int, end: int, other_end: int) -> None:
+    """Change mates along the path from `root` to `end` and `other_end`."""
+    ours = end
+    theirs = other_end
     while True:
-        left = column_of[row]
-        column_of[row] = column
-        if column != ALONE:
-            row_of[column] = row
-        if row == new:
+        left = mate[ours]
+        mate[ours] = theirs
+        if theirs != ALONE:
+            other_mate[theirs] = ours
+        if ours == root:
             break
-        column = left
-        row = via[column]
+        theirs = left
+        ours = via[theirs]
+
+
+@kernel
+def add(links: Links, state: State, search: Search, new: int) -> int:
+    """Bring the row `new` into the problem and make the matching optimal again.
+
+    Return the row that stays alone because of it (it may be `new` itself), or `ALONE` if there is none.
+    """
+    state.u[new] = 0
+    end_row, end_column = _find_end(
+        links, state.column_of, state.row_of, state.u, state.v, state.dummy, 0, state.scale[0], search, new
+    )
     return end_row if end_column == ALONE else ALONE
 
 
@@ -261,93 +291,11 @@ def settle(links: Links, state: State, search: Search, owed: int) -> int:
     """Offer the column `owed`, which lost its row, to the rows around it; the mirror image of `add`.
 
     Return the row that is no longer alone, or `ALONE` if there is none.
-
-    The search goes from columns to present rows over any link and from a row on to its own column. It
-    ends at a row that was alone, or at a column that stays alone instead.
     """
-    start, other, cost = links.start, links.other, links.cost
-    row_of, column_of = state.row_of, state.column_of
-    u, v, idle = state.u, state.v, state.idle
-    reach, via, seen, done, near = search.reach, search.via, search.seen, search.done, search.near
-    keys, nodes = search.heap_key, search.heap_node
-    scale = state.scale[0]
-
-    best = idle[owed] - v[owed]
-    end_row = ALONE
-    end_column = owed
-    column = owed
-    now = np.int64(0)
-    passed = -v[owed]  # distance of `column`, which is `now`, less its price
-    heap = waiting = seen_count = done_count = 0
-    while True:
-        for link in range(start[column], start[column + 1]):
-            row = other[link]
-            least = passed + cost[link] * scale
-            if least >= reach[row] or column_of[row] == ABSENT:
-                continue
-            far = least - u[row]
-            if far >= best:
-                continue
-            if column_of[row] == ALONE:
-                best = far
-                end_row = row
-                end_column = column
-                continue
-            if reach[row] == FAR:
-                seen[seen_count] = row
-                seen_count += 1
-            reach[row] = least
-            via[row] = column
-            if far == now:
-                near[waiting] = row
-                waiting += 1
-                continue
-            if heap == keys.size:
-                heap = _tidy(keys, nodes, heap, reach, u)
-            _push(keys, nodes, heap, far, row)
-            heap += 1
-        if now >= best:
-            break
-        found = waiting > 0
-        if found:
-            waiting -= 1
-            row = near[waiting]
-        while heap > 0 and keys[0] < best and not found:
-            now = keys[0]
-            row = nodes[0]
-            found = now == reach[row] - u[row]
-            _drop_first(keys, nodes, heap)
-            heap -= 1
-        if not found:
-            break
-        done[done_count] = row
-        done_count += 1
-        column = column_of[row]
-        passed = now - v[column]
-        if passed + idle[column] < best:
-            best = passed + idle[column]
-            end_row = ALONE
-            end_column = column
-
-    v[owed] += best
-    for at in range(done_count):
-        row = done[at]
-        fall = best + u[row] - reach[row]
-        u[row] -= fall
-        v[column_of[row]] += fall
-    for at in range(seen_count):
-        reach[seen[at]] = FAR
-    row = end_row
-    column = end_column
-    while True:
-        left = row_of[column]
-        row_of[column] = row
-        if row != ALONE:
-            column_of[row] = column
-        if column == owed:
-            break
-        row = left
-        column = via[row]
+    scale, most = state.scale[0], state.most[0]
+    _, end_row = _find_end(
+        links, state.row_of, state.column_of, state.v, state.u, state.idle, most, scale, search, owed
+    )
     return end_row
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
 
-__all__ = ["Links", "WebOfLinks", "links_of_rows", "link_maps"]
+__all__ = ["Links", "WebOfLinks", "linked_nodes", "links_of_rows", "link_maps"]
 
 Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
@@ -72,6 +72,21 @@ def links_of_rows(
             size += column >= 0
     start[count] = size
     return start, other[:size], cost[:size]
+
+
+@kernel
+def linked_nodes(links: Links, columns: int) -> tuple[int, int]:
+    """Count the rows and the columns that have a link; there are `columns` columns in all."""
+    start, other = links.start, links.other
+    rows = 0
+    for row in range(start.size - 1):
+        rows += start[row + 1] > start[row]
+    reached = np.zeros(columns, dtype=np.bool_)
+    count = 0
+    for column in other:
+        count += not reached[column]
+        reached[column] = True
+    return rows, count
 
 
 @kernel

@@ -1,7 +1,7 @@
 """The one-to-one matching problem: who is matched with whom, and the prices that prove it best.
 
 The problem: minimise Σ cost(row, column) over the matched pairs + Σ dummy[row] over the rows that stay
-alone − Σ idle[column] over the columns that stay alone. Rows (candidate pixels) and columns (truth
+alone + Σ idle[column] over the columns that stay alone. Rows (candidate pixels) and columns (truth
 pixels) that are near each other are linked; all costs are integers.
 
 Prices u (rows) and v (columns) prove optimality. Whenever no kernel is running:
@@ -20,7 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ABSENT", "ALONE", "FAR", "Ints", "Places", "State", "new_state"]
+from edgecritic.kernels._jit import kernel
+
+__all__ = ["ABSENT", "ALONE", "FAR", "Ints", "Places", "State", "new_state", "scatter"]
 
 Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
@@ -39,6 +41,7 @@ class State(NamedTuple):
     """A matching and its prices.
 
     Costs of links are stored unscaled; `scale` is the factor that turns them into the units of prices.
+    No price of a row exceeds `most`, none of a column 0.
     """
 
     column_of: Places
@@ -48,6 +51,7 @@ class State(NamedTuple):
     dummy: Ints
     idle: Ints
     scale: Ints
+    most: Ints
 
 
 def new_state(dummy: Ints, idle: Ints, scale: int) -> State:
@@ -60,4 +64,24 @@ def new_state(dummy: Ints, idle: Ints, scale: int) -> State:
         dummy=dummy,
         idle=idle,
         scale=np.array([scale], dtype=np.int64),
+        most=np.array([dummy.max(initial=0)], dtype=np.int64),
     )
+
+
+@kernel
+def scatter(positions: Ints, bits: int, factor: int) -> Ints:
+    """Mix positions into `bits` bits, at most 32; a bijection of their last `bits` bits.
+
+    Three rounds of multiplication by the last bits of the odd `factor` and of mixing high bits into low ones.
+    """
+    mask = np.uint64((1 << bits) - 1)
+    half = np.uint64(bits // 2)
+    odd = np.uint64(factor) & mask
+    mixed = np.empty(positions.size, dtype=np.int64)
+    for at in range(positions.size):
+        value = np.uint64(positions[at]) & mask
+        for _ in range(3):
+            value = (value * odd) & mask
+            value ^= value >> half
+        mixed[at] = np.int64(value)
+    return mixed

@@ -9,13 +9,15 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid, Neighbourhood
-from edgecritic.kernels.links import Links, links_of_rows
-from edgecritic.kernels.state import State, new_state
+from edgecritic.kernels.links import Links, linked_nodes, links_of_rows
+from edgecritic.kernels.state import State, new_state, scatter
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
 
 __all__ = ["exact", "salt", "solved", "empty_state", "too_many_links", "MOST_LINKS"]
+
+Indices = NDArray[np.int64]
 
 MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""
@@ -24,8 +26,8 @@ _BLOCK_SIDE = 16
 _PRICE_BITS = 60
 _LEAST_HASH_BITS = 12
 _MOST_HASH_BITS = 32
-_ROW_FACTOR = 0xD1B54A32D192ED03
-_COLUMN_FACTOR = 0x9E3779B97F4A7C15
+_CANDIDATE_FACTOR = 0xD192ED03
+_TRUTH_FACTOR = 0x7F4A7C15
 _SALT_FACTOR = 0xBF58476D1CE4E5B9
 
 
@@ -52,30 +54,33 @@ def exact(pair: Pair, *, window: int | None = None) -> Matching:
     """
     around, limit = reach_of(pair, window)
     grid = Grid.around(pair.candidate.shape, around.radii)
-    flat_rows, flat_columns = _in_blocks(grid, pair.candidate), _in_blocks(grid, pair.truth)
-    links = _link_rows(grid, flat_rows, flat_columns, around)
-    rows, columns = grid.raster(flat_rows), grid.raster(flat_columns)
+    flat = (_in_blocks(grid, pair.candidate), _in_blocks(grid, pair.truth))
+    swapped, links = _link_scarcer(grid, *flat, around)
+    candidates, truths = grid.raster(flat[0]), grid.raster(flat[1])
     alone_cost = outlier_cost(limit, pair.spacing)
-    state = solved(links, pair.candidate.size, rows, columns, alone_cost, salt(columns))
-    matched = np.flatnonzero(state.column_of >= 0)
-    return Matching.from_pairs(pair, rows[matched], columns[state.column_of[matched]])
+    state = solved(links, pair.candidate.size, candidates, truths, alone_cost, salt(truths), swapped=swapped)
+    partner_of_candidate = state.row_of if swapped else state.column_of
+    matched = np.flatnonzero(partner_of_candidate >= 0)
+    return Matching.from_pairs(pair, candidates[matched], truths[partner_of_candidate[matched]])
 
 
 def solved(
     links: Links,
     size: int,
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
+    candidates: Indices,
+    truths: Indices,
     alone_cost: int,
     salted: int,
+    *,
+    swapped: bool = False,
 ) -> State:
     """Solve a whole problem; see `empty_state` for the arguments."""
-    state = empty_state(size, rows, columns, alone_cost, salted)
-    assign.solve(links, state, assign.new_search(max(rows.size, columns.size)))
+    state = empty_state(size, candidates, truths, alone_cost, salted, swapped=swapped)
+    assign.solve(links, state, assign.new_search(max(candidates.size, truths.size)))
     return state
 
 
-def _in_blocks(grid: Grid, mask: BoolArray) -> NDArray[np.int64]:
+def _in_blocks(grid: Grid, mask: BoolArray) -> Indices:
     """Return the flat indices of the pixels that are set; those of a volume block by block.
 
     Searches run over neighbouring pixels; in blocks these are neighbours in memory too.
@@ -92,9 +97,24 @@ def _in_blocks(grid: Grid, mask: BoolArray) -> NDArray[np.int64]:
     return flat[np.argsort(block, kind="stable")]
 
 
-def _link_rows(
-    grid: Grid, rows: NDArray[np.int64], columns: NDArray[np.int64], around: Neighbourhood
-) -> Links:
+def _link_scarcer(
+    grid: Grid, candidates: Indices, truths: Indices, around: Neighbourhood
+) -> tuple[bool, Links]:
+    """Link the side that has fewer pixels within reach of the other; say whether that is the truth.
+
+    A pixel of the scarcer side finds a partner nearby. One of the other side often has to search through
+    all that it can reach, only to learn that nobody there is free.
+    """
+    swapped = truths.size < candidates.size
+    sides = (truths, candidates) if swapped else (candidates, truths)
+    links = _link_rows(grid, *sides, around)
+    rows, columns = linked_nodes(links, sides[1].size)
+    if rows > columns:
+        swapped, links = not swapped, _link_rows(grid, sides[1], sides[0], around)
+    return swapped, links
+
+
+def _link_rows(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood) -> Links:
     columns_at = np.full(grid.size, -1, dtype=np.int32)
     columns_at[columns] = np.arange(columns.size, dtype=np.int32)
     steps = grid.flat_offsets(around.offsets)
@@ -112,7 +132,7 @@ def too_many_links() -> InputError:
     )
 
 
-def salt(columns: NDArray[np.int64]) -> int:
+def salt(columns: Indices) -> int:
     """Return a number that depends on the pixels of a truth only.
 
     It enters the hashes of the candidate pixels. Without it the same candidates would win the ties
@@ -124,18 +144,23 @@ def salt(columns: NDArray[np.int64]) -> int:
 
 def empty_state(
     size: int,
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
+    candidates: Indices,
+    truths: Indices,
     alone_cost: int,
-    salts: int | NDArray[np.int64],
+    salts: int | Indices,
+    *,
+    swapped: bool = False,
 ) -> State:
     """Make a state in which no row is present yet.
 
-    `size` is the number of pixels of the maps, `rows` and `columns` are raster indices, `salts` the salt
-    of the truth (one for every row if there are several truths). Prices have the
-    position hashes in their low bits: few enough that all hashes of a matching together stay below one
-    unit of cost. How many follows from `size` and `alone_cost` alone, so that every solver of the same
-    problem breaks ties in the same way.
+    `size` is the number of pixels of the maps, `candidates` and `truths` are raster indices, `salts` the
+    salt of the truth (one for every candidate if there are several truths). The rows are the candidates,
+    or the truths if `swapped`. Prices have the position hashes in their low bits: few enough that all
+    hashes of a matching together stay below one unit of cost. How many follows from `size` and
+    `alone_cost` alone, so that every solver of the same problem breaks ties in the same way.
+
+    The pixels that stay alone are those with the largest hashes, on both sides. As a match saves
+    `alone_cost` once, it does not matter which side is charged for staying alone.
     """
     sum_bits = size.bit_length() + 1
     hash_bits = min(_MOST_HASH_BITS, _PRICE_BITS - alone_cost.bit_length() - sum_bits)
@@ -145,18 +170,9 @@ def empty_state(
             "give a smaller tolerance"
         )
     scale = 1 << (hash_bits + sum_bits)
-    return new_state(
-        dummy=alone_cost * scale - _scatter(rows + salts, hash_bits, _ROW_FACTOR),
-        idle=-_scatter(columns, hash_bits, _COLUMN_FACTOR),
-        scale=scale,
+    hashes = (
+        scatter(candidates + salts, hash_bits, _CANDIDATE_FACTOR),
+        scatter(truths, hash_bits, _TRUTH_FACTOR),
     )
-
-
-def _scatter(raster: NDArray[np.int64], bits: int, factor: int) -> NDArray[np.int64]:
-    """Mix positions into `bits` bits; a bijection, so that no two of 2**bits positions share a value."""
-    mask, half = np.uint64((1 << bits) - 1), np.uint64(bits // 2)
-    mixed = raster.astype(np.uint64) & mask
-    for _ in range(3):
-        mixed = (mixed * np.uint64(factor | 1)) & mask
-        mixed ^= mixed >> half
-    return mixed.astype(np.int64)
+    row_hash, column_hash = reversed(hashes) if swapped else hashes
+    return new_state(dummy=alone_cost * scale - row_hash, idle=-column_hash, scale=scale)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from edgecritic.measures.base import FAR, Empty, MeasureInfo, Special, describe, measure, measures
 from edgecritic.measures.evidence import Comparison, Confusion, compare
 from edgecritic.measures.scoring import Scores, assess, score
-from edgecritic.measures.sweeping import Sweep, sweep
+from edgecritic.measures.sweeping import MeasureCurves, sweep
 
 __all__ = [
     "FAR",
     "Comparison",
     "Confusion",
     "Empty",
+    "MeasureCurves",
     "MeasureInfo",
     "Scores",
     "Special",
-    "Sweep",
     "assess",
     "compare",
     "describe",

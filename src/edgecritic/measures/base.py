@@ -203,7 +203,7 @@ def _table_value(
     if comparison.on_degenerate == "raise":
         raise InputError(
             f"{name} is not defined: {comparison.empty_text}; "
-            'pass on_degenerate="value" for the declared value or "nan" for NaN'
+            'on_degenerate="value" (--empty value) takes the declared value, "nan" leaves it out'
         )
     if comparison.on_degenerate == "nan":
         return math.nan

@@ -31,7 +31,7 @@ from edgecritic.measures.evidence import Comparison, Distances
 from edgecritic.measures.nearest import nearest_distances
 from edgecritic.measures.subvoxel import corner_codes, element_sizes
 
-__all__ = ["hd95", "assd", "masd", "nsd"]
+__all__ = ["hd", "hd95", "assd", "masd", "nsd"]
 
 FAMILY = "surfaces"
 REFERENCE = "Maier-Hein et al. 2024, Metrics Reloaded, Nature Methods 21"
@@ -82,6 +82,36 @@ def _table(kind: str) -> Empty:
     note = "; under compat the value of that library"
     side = Special(one + note, _empty(kind, both=False))
     return Empty(both=Special(two + note, _empty(kind, both=True)), candidate=side, truth=side)
+
+
+@measure(
+    "hd",
+    symbol="HD",
+    family=FAMILY,
+    reference=REFERENCE,
+    better="lower",
+    range=(0, math.inf),
+    symmetric=True,
+    sees="both",
+    empty=_table("distance"),
+    needs="surface",
+    default=False,
+    units="distance",
+)
+def hd(
+    comparison: Comparison, /, *, surface: str = "voxel", weights: str = "none", compat: str | None = None
+) -> float:
+    """Return the Hausdorff distance of the two surfaces: the greatest distance from one to the other.
+
+    `hausdorff` measures from every set voxel to the nearest one of the other map, which is 0 inside an object
+    that overlaps; of thin edges both are the same. This is `hd95` with ``percent=100``.
+
+    Examples
+    --------
+    >>> hd([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]])
+    4.0
+    """
+    return hd95(comparison, percent=100, surface=surface, weights=weights, compat=compat)
 
 
 @measure(

@@ -15,11 +15,11 @@ from edgecritic.measures.evidence import OnDegenerate, check_policy
 from edgecritic.measures.scoring import Measures, choose, default_measures, evaluate, pair_up
 from edgecritic.measures.targets import Target, as_target
 
-__all__ = ["Sweep", "sweep"]
+__all__ = ["MeasureCurves", "sweep"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
+class MeasureCurves:
     """The values of measures over thresholds.
 
     Attributes
@@ -65,7 +65,7 @@ def sweep(
     spacing: Spacing = None,
     empty_distance: float | None = None,
     on_degenerate: OnDegenerate = "value",
-) -> Sweep:
+) -> MeasureCurves:
     """Compute measures of a strength map at every threshold.
 
     The candidate at threshold t is where strength ≥ t and strength > 0. Thin the map first
@@ -114,7 +114,7 @@ def sweep(
             known[judged.count] = np.array(evaluate(chosen, comparison))
             warned = comparison.warned
         rows[index] = known[judged.count]
-    return Sweep(
+    return MeasureCurves(
         thresholds=levels,
         measures=tuple(str(bound) for bound in chosen),
         better=tuple(bound.entry.info.better for bound in chosen),

@@ -21,7 +21,7 @@ __all__ = ["Benchmark", "BenchmarkResult"]
 Counts = dict[str, NDArray[np.float64]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class BenchmarkResult:
     """The numbers of one detector on a set of images.
 
@@ -64,6 +64,7 @@ class BenchmarkResult:
 
     def against(self, other: BenchmarkResult, *, draws: int = 1000, seed: int = 0) -> PairedTest:
         """Test by a paired bootstrap over images whether this detector and another differ."""
+        _check_kind(other, BenchmarkResult, "the result of a benchmark, benchmark.result()")
         mine, theirs = self.summary.protocol, other.summary.protocol
         if mine.digest != theirs.digest:
             raise ProtocolMismatchError(f"results of protocols {mine.id} and {theirs.id} cannot be compared")
@@ -75,6 +76,9 @@ class BenchmarkResult:
             draws=draws,
             seed=seed,
         )
+
+    def __repr__(self) -> str:
+        return repr(self.summary).replace(type(self.summary).__name__, type(self).__name__, 1)
 
     def __str__(self) -> str:
         return str(self.summary) if self.intervals is None else f"{self.summary}\n{self.intervals}"
@@ -109,6 +113,9 @@ class Benchmark:
     def __len__(self) -> int:
         return len(self._counts)
 
+    def __repr__(self) -> str:
+        return f"<Benchmark: {len(self)} image{'s' * (len(self) != 1)}, protocol {self.protocol.id}>"
+
     def update(self, strength: Any, truths: Any, *, id: str | None = None, mask: Any = None) -> None:  # noqa: A002
         """Judge one image.
 
@@ -128,6 +135,7 @@ class Benchmark:
 
     def add_counts(self, id: str, counted: Sweep) -> None:  # noqa: A002
         """Add the counts of one image that was judged before."""
+        _check_kind(counted, Sweep, "the counts of an image, edgecritic.sweep(…)")
         self._check_protocol(counted.protocol)
         if id in self._counts:
             raise InputError(f"the image {id!r} was judged already; give every image its own id")
@@ -136,6 +144,7 @@ class Benchmark:
 
     def merge(self, other: Benchmark) -> Benchmark:
         """Take over the images of another part; return this benchmark."""
+        _check_kind(other, Benchmark, "another Benchmark")
         self._check_protocol(other.protocol)
         twice = sorted(self._counts.keys() & other._counts.keys())
         if twice:
@@ -177,6 +186,11 @@ class Benchmark:
             raise ProtocolMismatchError(
                 f"this benchmark follows the protocol {self.protocol.id}, the new images {protocol.id}"
             )
+
+
+def _check_kind(value: object, kind: type, wanted: str) -> None:
+    if not isinstance(value, kind):
+        raise InputError(f"expected {wanted}, got {type(value).__name__}")
 
 
 def _fingerprint(strength: Any, truths: Any) -> str:

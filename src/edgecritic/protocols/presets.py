@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import json
 import math
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -175,6 +176,19 @@ class Protocol:
         changes.setdefault("title", f"{self.title}, changed")
         return replace(self, id=name, **changes)
 
+    def with_nms(self, recipe: str) -> Protocol:
+        """Return this protocol with another recipe of suppression, and an id that says so.
+
+        Examples
+        --------
+        >>> get_protocol("pdollar").with_nms("rcf(radius=4)").id
+        'pdollar-rcf-radius-4'
+        """
+        changed = self.with_changes("changed", nms=recipe, title=self.title)
+        if changed.nms == self.nms:
+            return self
+        return replace(changed, id=f"{self.id}-{re.sub('[^A-Za-z0-9]+', '-', recipe).strip('-')}")
+
     @classmethod
     def from_toml(cls, text: str) -> Protocol:
         """Read a protocol from TOML: the fields, optionally ``base = "bsds"`` for what is not given.
@@ -285,7 +299,7 @@ _ALL = (
         nms="hed",
         ap_rule="interpolated-101+zero",
         source="EDTER; counts of UAED, MuGE and SAUGE have the same 100 rows",
-        notes="AP is higher by .01 to .04 than in other families; do not compare across.",
+        notes="AP is higher by .01 to .04 than in other families with the same maps; do not compare across.",
     ),
     Protocol(
         id="pyedgeeval",
@@ -365,6 +379,6 @@ def get_protocol(protocol: str | Protocol) -> Protocol:
         raise InputError(f"a protocol is named by text such as 'bsds', got {protocol!r}")
     if protocol in PRESETS:
         return PRESETS[protocol]
-    near = difflib.get_close_matches(protocol, PRESETS, 1, 0.5)
+    near = difflib.get_close_matches(protocol, PRESETS, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise UnknownNameError(f"unknown protocol {protocol!r}{hint} (known: {', '.join(PRESETS)})")

@@ -100,7 +100,7 @@ class CountTable:
         return chosen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Summary:
     """The numbers of a benchmark over a set of images.
 
@@ -158,11 +158,20 @@ class Summary:
             "images": [image.as_dict() for image in self.images],
         }
 
+    def __repr__(self) -> str:
+        """Return one line; the curve alone would fill a screen."""
+        ap = "unknown" if self.ap is None else f"{self.ap:.4f}"
+        numbers = f"ODS {self.ods.f:.4f}, OIS {self.ois.f:.4f}, AP {ap}, R50 {self.r50:.4f}"
+        return f"<{type(self).__name__}: {self._images()}, protocol {self.protocol.id}, {numbers}>"
+
+    def _images(self) -> str:
+        return f"{len(self.images)} image{'s' * (len(self.images) != 1)}"
+
     def __str__(self) -> str:
         ap = "unknown (no counts at threshold 0)" if self.ap is None else f"{self.ap:.4f}"
         return "\n".join(
             [
-                f"{len(self.images)} images, protocol {self.protocol.id}",
+                f"{self._images()}, protocol {self.protocol.id}",
                 f"  ODS  {self.ods}",
                 f"  OIS  {self.ois}",
                 f"  AP   {ap} ({self.protocol.ap_rule})",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from edgecritic.detectors.suppression import suppress
 from edgecritic.detectors.thinning import ThinningSweep, pixels_by_threshold, thin
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_masks, as_strength
+from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_masks, as_strength, check_shapes
 from edgecritic.matching.dynamic import ExactState
 from edgecritic.protocols.presets import Protocol, get_protocol
 
@@ -22,7 +22,7 @@ Indices = NDArray[np.int64]
 Steps = list[tuple[Indices, Indices]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Sweep:
     """Counts of one image.
 
@@ -46,6 +46,13 @@ class Sweep:
     annotators: int
     counts: NDArray[np.float64]
     zero: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        size = " × ".join(map(str, self.shape))
+        return (
+            f"<Sweep: {size} pixels, {self.annotators} annotator{'s' * (self.annotators != 1)}, "
+            f"{len(self.counts)} thresholds, protocol {self.protocol.id}>"
+        )
 
 
 def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask: Any = None) -> Sweep:
@@ -144,7 +151,6 @@ def candidate_at(
     """Return the candidate that a protocol judges at one threshold: suppressed, thresholded, thinned."""
     chosen = get_protocol(protocol)
     map_ = _suppressed(as_strength(strength), chosen)
-    # Not a plain number: NumPy would round that to the map's own precision, unlike the sweep.
     # An array, not a number: NumPy 1 would round a number to the precision of the map.
     on: BoolArray = map_ >= np.array([max(threshold, chosen.threshold_floor)], dtype=np.float64)
     if mask is not None:
@@ -155,11 +161,7 @@ def candidate_at(
 def as_truths(truths: Any, shape: tuple[int, ...]) -> list[BoolArray]:
     """Return the maps of one or several annotators as masks of the given shape."""
     maps = as_masks(truths, "truth", len(shape))
-    if maps[0].shape != shape:
-        raise InputError(
-            f"strength and truth must have the same shape, got {shape} and {maps[0].shape}; "
-            "crop or resize the strength map (never the truth)"
-        )
+    check_shapes(shape, maps[0].shape, "strength")
     return maps
 
 
@@ -176,7 +178,9 @@ def _prepared(
     map_ = as_strength(strength)
     maps = as_truths(truths, map_.shape)
     if map_.ndim != 2:
-        raise InputError(f"a sweep needs a 2-D strength map, got shape {map_.shape}")
+        raise InputError(
+            f"the benchmark takes 2-D maps, got shape {map_.shape}; edgecritic.score judges volumes"
+        )
     map_ = _suppressed(map_, protocol)
     if mask is None:
         return map_, maps, map_.size

@@ -19,6 +19,7 @@ from edgecritic.inputs import BoolArray, FloatArray, Spacing, as_spacing
 from edgecritic.measures.evidence import Single
 from edgecritic.measures.scoring import as_maps, choose, default_measures, evaluate, pair_up
 from edgecritic.measures.targets import Target, as_target
+from edgecritic.protocols.tuning_table import best_table
 
 __all__ = [
     *("Best", "Rates", "Tuning", "tune", "matched_measures"),
@@ -174,20 +175,16 @@ class Tuning:
             )
         return {"truths": self.truths, "detectors": list(self.detectors), "measures": rows}
 
+    def table(self, width: int | None = None) -> str:
+        """Return best values with their thresholds; detectors beyond `width` columns of text come below."""
+        best = [[self.best(name, measure) for measure in self.measures] for name in self.detectors]
+        values = np.array([[each.value for each in row] for row in best])
+        thresholds = np.array([[each.threshold for each in row] for row in best])
+        return best_table(self.measures, self.better, self.detectors, values, thresholds, width=width)
+
     def __str__(self) -> str:
         """Return the table of best values with their thresholds, one line per measure."""
-        width = max(len(name) for name in ("measure", *self.measures))
-        wide = max(16, *(len(name) + 2 for name in self.detectors))
-        lines = [f"{'measure':<{width}}    " + "".join(f"{name:<{wide}}" for name in self.detectors)]
-        for measure, way in zip(self.measures, self.better, strict=True):
-            first = self.winner(measure)
-            cells = []
-            for name in self.detectors:
-                best = self.best(name, measure)
-                mark = "*" if name == first else " "
-                cells.append(f"{f'{best.value:.4g}{mark}@{best.threshold:.3g}':<{wide}}")
-            lines.append(f"{measure:<{width}} {'↓' if way == 'lower' else '↑'}  {''.join(cells)}".rstrip())
-        return "\n".join(lines)
+        return self.table()
 
     def _detector(self, name: str) -> int:
         if name not in self.detectors:
@@ -267,7 +264,7 @@ def tune(
     if truths is None:
         wrong = [str(each) for each in chosen if each.entry.info.needs != "candidate"]
     if wrong:
-        raise InputError(f"{', '.join(wrong)} cannot judge an edge map {_without(truths)}; choose others")
+        raise InputError(f"{', '.join(wrong)} cannot judge an edge map {_without(truths)}")
     names = detectors
     if names is None:
         names = MATLAB_DETECTORS if isinstance(thresholds, str) else DEFAULT_DETECTORS
@@ -348,7 +345,7 @@ def _levels(thresholds: int | Sequence[float]) -> NDArray[np.float64]:
         return evenly
     levels = np.asarray(thresholds, dtype=np.float64)
     if levels.ndim != 1 or levels.size == 0 or not np.isfinite(levels).all():
-        raise InputError(f"thresholds must be a number ≥ 2 of them or a list of values, got {thresholds!r}")
+        raise InputError(f"thresholds must be how many (2 or more) or a list of values, got {thresholds!r}")
     return levels
 
 
@@ -403,7 +400,9 @@ def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
 
 
 def _without(truths: Any) -> str:
-    return "without a truth" if truths is None else "over thresholds"
+    if truths is None:
+        return "without a truth; give one (--truth), or take complexity, equilibrium or entropy"
+    return "over thresholds; choose others"
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:

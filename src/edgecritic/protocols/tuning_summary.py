@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.protocols.tuning import Tuning
+from edgecritic.protocols.tuning_table import best_table
 
 __all__ = ["TuningSummary", "summarise_tunings"]
 
@@ -71,23 +72,17 @@ class TuningSummary:
             for d, detector in enumerate(self.detectors)
         ]
 
+    def table(self, width: int | None = None) -> str:
+        """Return mean best values with mean thresholds; detectors beyond `width` columns come below."""
+        title = f"{len(self.images)} images: mean of the best values @ mean threshold"
+        rows = best_table(
+            self.measures, self.better, self.detectors, self.mean, self.mean_threshold, width=width
+        )
+        return f"{title}\n{rows}"
+
     def __str__(self) -> str:
         """Return the table of mean best values with mean thresholds; a star marks the best detector."""
-        width = max(len(name) for name in ("measure", *self.measures))
-        wide = max(16, *(len(name) + 2 for name in self.detectors))
-        lines = [
-            f"{len(self.images)} images: mean of the best values @ mean threshold",
-            f"{'measure':<{width}}    " + "".join(f"{name:<{wide}}" for name in self.detectors),
-        ]
-        for m, (measure, way) in enumerate(zip(self.measures, self.better, strict=True)):
-            column = self.mean[:, m]
-            first = int(np.argmin(column) if way == "lower" else np.argmax(column))
-            cells = [
-                _cell(float(column[d]), float(self.mean_threshold[d, m]), d == first, wide)
-                for d in range(len(self.detectors))
-            ]
-            lines.append(f"{measure:<{width}} {'↓' if way == 'lower' else '↑'}  {''.join(cells)}".rstrip())
-        return "\n".join(lines)
+        return self.table()
 
 
 def summarise_tunings(tunings: Mapping[str, Tuning]) -> TuningSummary:
@@ -118,8 +113,3 @@ def summarise_tunings(tunings: Mapping[str, Tuning]) -> TuningSummary:
         values=table[..., 0],
         thresholds=table[..., 1],
     )
-
-
-def _cell(value: float, threshold: float, first: bool, width: int) -> str:
-    text = f"{value:.4g}{'*' if first else ' '}@{threshold:.3g}"
-    return f"{text:<{width}}"

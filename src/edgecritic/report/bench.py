@@ -35,7 +35,7 @@ def write_run(folder: str | Path, run: BenchRun, *, tuning: str = "") -> tuple[P
         place = home / detector_folder(name)
         place.mkdir(parents=True, exist_ok=True)
         files = write_all(place, result.summary, count_table(result.counts))
-        for left in set(place.glob("*_ev1.txt")) - set(files):  # of images that are no longer there
+        for left in set(place.rglob("*_ev1.txt")) - set(files):  # of images that are no longer there
             left.unlink(missing_ok=True)
         written += files
         if len(run.details) == 1:

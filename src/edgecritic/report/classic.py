@@ -245,6 +245,7 @@ def write_all(folder: FilePath, summary: Summary, counts: CountTable | None = No
     if counts is not None:
         for name, rows in zip(counts.names, counts.counts, strict=True):
             files.append(home / f"{name}_ev1.txt")
+            files[-1].parent.mkdir(parents=True, exist_ok=True)
             write_counts(files[-1], np.column_stack([counts.thresholds, rows]))
     return tuple(files)
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import edgecritic
-from edgecritic.errors import DataError
-from edgecritic.report.figures import drawing_settings
+from edgecritic.errors import DataError, MissingExtraError
+from edgecritic.report.figures import drawing_settings, leave_out
 from edgecritic.report.view import clean
 from edgecritic.run.files import replace_file, write_text
 
@@ -43,7 +43,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """A figure: its file name without ending, what it shows, and its files by ending."""
+    """A figure: its file name without ending, what it shows, and its files by ending (none if not drawn)."""
 
     name: str
     title: str
@@ -87,20 +87,14 @@ def draw(
 ) -> Drawing:
     """Draw a figure with matplotlib; equal input gives equal bytes.
 
-    `paint` gets an empty figure of `size` inches.
+    `paint` gets an empty figure of `size` inches. Without matplotlib a warning tells it, and the drawing has
+    no files.
     """
-    with drawing_settings(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=size, layout="constrained")
-        paint(figure)
+    try:
+        content = _paint(paint, size, kinds)
+    except MissingExtraError as missing:
+        leave_out(str(missing))
         content = {}
-        for kind in kinds:
-            stream = io.BytesIO()
-            metadata = {"Date": None} if kind == "svg" else {}
-            figure.savefig(stream, format=kind, metadata=metadata, dpi=150)
-            content[kind] = stream.getvalue()
     return Drawing(name=name, title=title, caption=caption, content=content)
 
 
@@ -121,7 +115,7 @@ def document_html(document: Document) -> str:
     style = (files("edgecritic.report") / "assets" / "report.css").read_text(encoding="utf-8")
     facts = "".join(f"<li>{_t(name)} <b>{_t(value)}</b></li>" for name, value in document.facts)
     findings = "".join(f"<li>{_t(line)}</li>" for line in document.findings)
-    body = [_html_drawing(one) for one in document.drawings]
+    body = [_html_drawing(one) for one in document.drawings if one.content]
     body += [_html_table(one) for one in document.tables]
     if document.problems:
         lines = "".join(f"<li>{_t(line)}</li>" for line in document.problems)
@@ -179,6 +173,24 @@ _STYLE = """
 .drawn { display: block; max-width: 100%; height: auto; background: #fff; border: 1px solid var(--line);
   border-radius: 8px; }
 """
+
+
+def _paint(
+    paint: Callable[[Figure], None], size: tuple[float, float], kinds: Sequence[str]
+) -> dict[str, bytes]:
+    with drawing_settings(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=size, layout="constrained")
+        paint(figure)
+        content = {}
+        for kind in kinds:
+            stream = io.BytesIO()
+            metadata = {"Date": None} if kind == "svg" else {}
+            figure.savefig(stream, format=kind, metadata=metadata, dpi=150)
+            content[kind] = stream.getvalue()
+    return content
 
 
 def _t(text: object) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgecritic.errors import MissingExtraError
-from edgecritic.report.view import Series, all_series, short, shorten
+from edgecritic.report.view import Series, all_series, cells, short, shorten
 from edgecritic.run.files import replace_file
 
 if TYPE_CHECKING:
@@ -76,15 +76,15 @@ def draw_or_leave_out(drawings: Iterable[Callable[[], tuple[Path, ...]]]) -> tup
         try:
             drawn += draw()
         except MissingExtraError as missing:
-            _tell_once(f"the figures are left out: {missing}")
+            leave_out(str(missing))
             break
     return tuple(drawn)
 
 
 @functools.cache
-def _tell_once(message: str) -> None:
-    """Warn, but not again for every image of a run."""
-    warnings.warn(message, stacklevel=3)
+def leave_out(reason: str) -> None:
+    """Warn that there will be no figures, but not again for every figure of a run."""
+    warnings.warn(f"the figures are left out: {reason}", stacklevel=3)
 
 
 def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -117,7 +117,7 @@ def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tupl
 
 @contextmanager
 def drawing_settings() -> Iterator[None]:
-    """Use matplotlib's own defaults and ours, whatever the user's are, and put his back afterwards."""
+    """Use matplotlib's own defaults and ours, whatever the user's are, and put theirs back afterwards."""
     try:
         import matplotlib as mpl
     except ImportError as error:
@@ -134,16 +134,17 @@ def _figure(results: Mapping[str, Any]) -> Figure:
     series = all_series(results)
     human = results.get("human")
     inside = len(series) + bool(human) <= MOST_INSIDE
-    width, side = (5.2 if inside else 8.2), 4.45
+    labels = [f"[F={short(one.f)}] {shorten(one.name)}" for one in series]
+    beside = 0.8 + 0.075 * max(map(cells, labels), default=0)  # inches, at 8 pt
+    width, side = (5.2 if inside else 5.2 + beside), 4.45
     figure = Figure(figsize=(width, 5.0))
     axes = figure.add_axes((0.53 / width, 0.09, side / width, side / 5.0))
     _draw_frame(axes)
     handles = [_draw_curve(axes, one, rank, len(series)) for rank, one in enumerate(series)]
-    labels = [f"[F={short(one.f, 2)}] {shorten(one.name)}" for one in series]
     if human:
         (dot,) = axes.plot(human["recall"], human["precision"], "o", color="#1a7f37", ms=7, zorder=500)
         handles.insert(0, dot)
-        labels.insert(0, f"[F={short(human['f'], 2)}] Human")
+        labels.insert(0, f"[F={short(human['f'])}] Human")
     if handles:
         place: dict[str, Any] = (
             {"loc": "lower left"} if inside else {"loc": "upper left", "bbox_to_anchor": (1.07, 1.0)}

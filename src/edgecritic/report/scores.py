@@ -61,8 +61,8 @@ def _verdict(results: Results) -> str:
         word = "significantly" if behind else "not significantly"
         text += f", {word} ahead of {safe(known[0]['name'])}"
     elif known:
-        share = "all" if behind == len(known) else f"{behind} of the" if behind else "none of the"
-        text += f", significantly ahead of {share} {len(known)} other detectors"
+        share = "all" if behind == len(known) else str(behind) if behind else "none"
+        text += f", significantly ahead of {share} of the {len(known)} others"
     human = results.get("human")
     if human:
         gap = first["ods"]["f"] - human["f"]
@@ -193,12 +193,12 @@ def curves(results: Results) -> str:
         given = "" if one.own else " <small>given curve</small>"
         entries.append(
             f'<li><button type="button" aria-pressed="true" data-series="{rank}">{swatch(rank)}'
-            f'<span class="f">{short(one.f, 2)}</span><span>{escape(one.name)}{given}</span></button></li>'
+            f'<span class="f">{short(one.f)}</span><span>{escape(one.name)}{given}</span></button></li>'
         )
     human = results.get("human")
     if human:
         entries.append(
-            f'<li class="fixed"><i class="dot" aria-hidden="true"></i><span class="f">{short(human["f"], 2)}'
+            f'<li class="fixed"><i class="dot" aria-hidden="true"></i><span class="f">{short(human["f"])}'
             "</span><span>Human, measured</span></li>"
         )
     body = f"""<div class="chart-row">
@@ -223,45 +223,38 @@ def crispness(results: Results) -> str:
     order = [d for d in ranked(results) if d.get("ceval") or d.get("crispness")]
     if not order:
         return ""
-    heads = [
-        "Detector",
-        "S-Eval ODS",
-        "OIS",
-        "AP",
-        "C-Eval ODS",
-        "OIS",
-        "AP",
-        "Loss of ODS",
-        "AC",
-        "AC range",
-    ]
+    both = any(detector.get("ceval") for detector in order)
+    compared = ["S-Eval ODS", "OIS", "AP", "C-Eval ODS", "OIS", "AP", "Loss of ODS"] if both else []
     rows = []
     for detector in order:
-        ceval, crisp = detector.get("ceval") or {}, detector.get("crispness") or {}
-        ods = (ceval.get("ods") or {}).get("f")
-        loss = None if ods is None else detector["ods"]["f"] - ods
+        crisp = detector.get("crispness") or {}
         span = f"{short(crisp['min'])}–{short(crisp['max'])}" if crisp.get("min") is not None else "–"
-        rows.append(
-            [
-                detector_cell(results, detector["name"]),
-                short(detector["ods"]["f"]),
-                short(detector["ois"]["f"]),
-                short(detector.get("ap")),
-                short(ods),
-                short((ceval.get("ois") or {}).get("f")),
-                short(ceval.get("ap")),
-                short(loss),
-                short(crisp.get("mean")),
-                span,
-            ]
+        name = detector_cell(results, detector["name"])
+        rows.append([name, *(_seval_ceval(detector) if both else ()), short(crisp.get("mean")), span])
+    lead = "AC, the average crispness, is the share of strength that survives suppression."
+    if both:
+        lead = (
+            "S-Eval is the protocol of this report. C-Eval leaves out suppression and thinning, so thick "
+            f"edges cost precision. {lead}"
         )
-    lead = (
-        "S-Eval is the protocol of this report. C-Eval leaves out suppression and thinning, so thick edges "
-        "cost precision. AC, the average crispness, is the share of strength that survives suppression."
-    )
-    return section(
-        "crispness", scroll_table("S-Eval, C-Eval and average crispness", heads, rows, "scores"), lead
-    )
+    caption = "S-Eval, C-Eval and average crispness" if both else "Average crispness"
+    table = scroll_table(caption, ["Detector", *compared, "AC", "AC range"], rows, "scores")
+    return section("crispness", table, lead)
+
+
+def _seval_ceval(detector: Mapping[str, Any]) -> list[str]:
+    """Return ODS, OIS and AP under the protocol and without suppression and thinning, and what ODS loses."""
+    ceval = detector.get("ceval") or {}
+    ods = (ceval.get("ods") or {}).get("f")
+    return [
+        short(detector["ods"]["f"]),
+        short(detector["ois"]["f"]),
+        short(detector.get("ap")),
+        short(ods),
+        short((ceval.get("ois") or {}).get("f")),
+        short(ceval.get("ap")),
+        short(None if ods is None else detector["ods"]["f"] - ods),
+    ]
 
 
 def rules(results: Results) -> str:
@@ -343,7 +336,7 @@ def pairs(results: Results) -> str:
         )
     lead = (
         "First minus second on the same images, with its interval. "
-        "An interval that holds 0 shows no difference."
+        "Where an interval holds 0, these images cannot tell the two apart."
     )
     return section("pairs", scroll_table("Paired comparisons", heads, rows, "scores two"), lead)
 

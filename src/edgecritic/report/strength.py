@@ -82,7 +82,7 @@ def _tables(results: Mapping[str, Any]) -> list[Table]:
             title="The optimum at each label strength",
             header=("labels", "F", "precision", "recall", "threshold", "P per annotator", "bonus"),
             rows=tuple(rows),
-            note="P per annotator: the mean over annotators of the share of candidate pixels that match him; "
+            note="P per annotator: the share of candidate pixels that match an annotator, mean of all; "
             "bonus: what is gained because a match with any annotator counts.",
         )
     ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import textwrap
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from edgecritic.report.view import (
     ap_rule,
+    cells,
     clean,
     interval,
     nms_text,
@@ -18,14 +18,15 @@ from edgecritic.report.view import (
     protocol_lines,
     ranked,
     short,
+    shorten,
     stars,
 )
 
 __all__ = ["terminal_table", "table_csv", "table_tex"]
 
-WIDTH = 100
+WIDTH = 80
 HUMAN = "human (measured)"
-STARS_TEXT = "* p < .05, ** p < .01, *** p < .001: ODS differs from the leader's (paired bootstrap)"
+STARS_TEXT = "* p < .05, ** p < .01, *** p < .001: ODS differs from the leader's (paired test)"
 
 CSV_COLUMNS = [
     "name",
@@ -69,8 +70,8 @@ _TEX = {
 }
 
 
-def terminal_table(results: Mapping[str, Any]) -> str:
-    """Return the leaderboard, best ODS first, at most 100 columns wide.
+def terminal_table(results: Mapping[str, Any], *, width: int = WIDTH) -> str:
+    """Return the leaderboard, best ODS first.
 
     Below the table stand protocol, tolerance in pixels, NMS recipe and AP rule, the meaning of the
     significance marks, and how many files failed.
@@ -79,31 +80,35 @@ def terminal_table(results: Mapping[str, Any]) -> str:
     ----------
     results : mapping
         What ``results.json`` holds (see `edgecritic.report.schema.check_results`).
+    width : int
+        Columns of the terminal. Long names of detectors lose their middle to fit, down to 8 signs.
     """
     order = ranked(results)
     if not order:
-        return "\n".join(["No detector was evaluated.", *_wrapped(protocol_lines(results))]) + "\n"
+        return "\n".join(["No detector was evaluated.", *_wrapped(protocol_lines(results), width)]) + "\n"
     rows = _rows(results, order)
     keep = [column for column in range(len(rows[0])) if any(row[column] not in ("", "–") for row in rows[1:])]
     rows = [[row[column] for column in keep] for row in rows]
-    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
-    spare = WIDTH - sum(widths[:1] + widths[2:]) - 2 * (len(widths) - 1)
+    widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]))]
+    spare = width - sum(widths[:1] + widths[2:]) - 2 * (len(widths) - 1)
     widths[1] = min(widths[1], max(spare, 8))
     lines = ["  ".join(_pad(cell, widths[n], left=n in (1, 2)) for n, cell in enumerate(row)) for row in rows]
-    rule = "─" * max(_width(line) for line in lines)
+    rule = "─" * max(cells(line) for line in lines)
     below = protocol_lines(results)
     if p_values(results):
         below.append(STARS_TEXT)
     failures = len(results.get("failures") or ())
     if failures:
-        below.append(f"{failures} {'file' if failures == 1 else 'files'} failed; see results.json")
-    return "\n".join(line.rstrip() for line in [lines[0], rule, *lines[1:], rule, *_wrapped(below)]) + "\n"
+        below.append(f"{failures} {'file' if failures == 1 else 'files'} failed")
+    whole = [lines[0], rule, *lines[1:], rule, *_wrapped(below, width)]
+    return "\n".join(line.rstrip() for line in whole) + "\n"
 
 
 def _rows(results: Mapping[str, Any], order: list[Mapping[str, Any]]) -> list[list[str]]:
-    level = next((d["intervals"]["level"] for d in order if d.get("intervals")), 0.95)
+    level = next((d["intervals"]["level"] for d in order if d.get("intervals")), None)
+    ods = "ODS" if level is None else f"ODS [{100 * level:g} %]"
     ps = p_values(results)
-    rows = [["", "detector", f"ODS [{100 * level:g} %]", "", "OIS", "AP", "R50", "AC", "images"]]
+    rows = [["", "detector", ods, "", "OIS", "AP", "R50", "AC", "images"]]
     for rank, detector in enumerate(order, start=1):
         crispness = detector.get("crispness")
         rows.append(
@@ -131,24 +136,13 @@ def _bracket(pair: tuple[float, float] | None) -> str:
     return f" [{short(pair[0])}, {short(pair[1])}]" if pair else ""
 
 
-def _wrapped(lines: list[str]) -> list[str]:
-    return [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="  ")]
-
-
-def _width(text: str) -> int:
-    """Return how many terminal cells a text takes."""
-    return sum(
-        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1
-        for sign in text
-    )
+def _wrapped(lines: list[str], width: int) -> list[str]:
+    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ")]
 
 
 def _pad(text: str, width: int, *, left: bool) -> str:
-    if _width(text) > width:
-        while _width(text) > width - 1:
-            text = text[:-1]
-        text += "…"
-    space = " " * (width - _width(text))
+    text = shorten(text, width)
+    space = " " * (width - cells(text))
     return text + space if left else space + text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 __all__ = [
     "LEVELS",
     "Series",
+    "cells",
     "clean",
     "short",
     "shorten",
@@ -58,9 +60,34 @@ def short(value: float | None, digits: int = 3) -> str:
     return sign + text.removeprefix("0")
 
 
+def cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes.
+
+    Examples
+    --------
+    >>> cells("edge"), cells("邊緣")
+    (4, 4)
+    """
+    return sum(
+        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+        for sign in text
+    )
+
+
 def shorten(text: str, most: int = 36) -> str:
-    """Return text of at most `most` signs."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """Return text of at most `most` columns; its middle goes, because names of runs differ at their ends.
+
+    Examples
+    --------
+    >>> shorten("network_epoch_0012", 12)
+    'networ…_0012'
+    """
+    if cells(text) <= most:
+        return text
+    first, last = text[: len(text) // 2], text[len(text) // 2 :]
+    while cells(first) + cells(last) > most - 1:
+        first, last = (first[:-1], last) if cells(first) > cells(last) + 1 else (first, last[1:])
+    return f"{first}…{last}"
 
 
 def ranked(results: Results) -> list[Mapping[str, Any]]:

@@ -33,6 +33,7 @@ SCHEMA = 1
 """Version of the layout of ``results.json``."""
 
 _RECORDS = "records"
+_THICK = 0.5  # thin maps have an average crispness above .85, the maps of networks and filters below .45
 _TAKEN = re.compile(r"records|results\.json|report\.html|table\.\w+|pr\.\w+|eval_bdry\w*\.txt", re.IGNORECASE)
 
 
@@ -129,6 +130,7 @@ def run_bench(
         raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
     if draws < 0:
         raise InputError(f"the number of bootstrap draws must be at least 0, got {draws}")
+    _check_places(detectors, truth, out)
     folder = None if out is None else _made(Path(out).absolute())
     sets = {
         name: find_cases(
@@ -142,7 +144,7 @@ def run_bench(
     }
     for name, found in sets.items():
         if not found.cases:
-            raise DataError(f"{detectors[name]}: no prediction has the name of a truth in {truth}")
+            raise DataError(f"{detectors[name]}: {'; '.join(found.no_case())}")
     work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize)
     finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
@@ -169,7 +171,7 @@ def run_bench(
         "comparisons": _comparisons(details, draws),
         "curves": list(curves),
         "failures": _failure_rows(failures),
-        "notes": _notes(sets, judged, binarize),
+        "notes": _notes(sets, judged, chosen, binarize),
     }
     run = BenchRun(
         results=results,
@@ -202,6 +204,20 @@ def _jobs(
             jobs.append(Job(name, case, protocol, extras, records, fresh, first, binarize))
             people.add(case.id)
     return jobs
+
+
+def _check_places(detectors: Mapping[str, str | Path], truth: str | Path, out: str | Path | None) -> None:
+    """Refuse results among the maps, and the files of a folder given in its place."""
+    if out is not None and any(
+        Path(out).resolve() == Path(one).resolve() for one in (*detectors.values(), truth)
+    ):
+        raise InputError(f"{out}: holds maps that are judged; write the results to another folder")
+    files = [Path(place) for place in detectors.values() if Path(place).is_file()]
+    if len(files) > 1 and Path(truth).is_dir():
+        raise InputError(
+            f"{files[0]} and {len(files) - 1} more are files, but a detector is a folder of predictions; "
+            f"give {files[0].parent}"
+        )
 
 
 def _made(folder: Path) -> Path:
@@ -413,13 +429,31 @@ def _failure_rows(failures: Iterable[Failure]) -> list[dict[str, str]]:
     return sorted(rows, key=lambda row: (row["detector"], row["id"]))
 
 
+def _thick_notes(judged: Mapping[str, Mapping[str, Judged]], protocol: Protocol) -> list[str]:
+    """Say which maps need the suppression that the protocol does not have."""
+    if protocol.nms != "none" or not protocol.thin:
+        return []
+    means = {name: (_crispness(items) or {}).get("mean", 1.0) for name, items in judged.items()}
+    return [
+        f"{name}: the maps are thick (average crispness {mean:.2f}) and {protocol.id} suppresses no "
+        "non-maxima, which costs precision; maps of networks are judged with a recipe, such as --nms hed"
+        for name, mean in means.items()
+        if mean < _THICK
+    ]
+
+
 def _notes(
-    sets: Mapping[str, Dataset], judged: Mapping[str, Mapping[str, Judged]], binarize: float | None
+    sets: Mapping[str, Dataset],
+    judged: Mapping[str, Mapping[str, Judged]],
+    protocol: Protocol,
+    binarize: float | None,
 ) -> list[str]:
     kept = {name: replace(found, without_prediction=()) for name, found in sets.items()}  # they are failures
-    notes = [f"{name}: {problem}" for name, found in kept.items() for problem in found.problems()]
-    if binarize is not None:
-        notes.insert(0, f"grey truths were cut at {binarize:g} of the largest possible value")
+    notes = (
+        [] if binarize is None else [f"grey truths were cut at {binarize:g} of the largest possible value"]
+    )
+    notes += _thick_notes(judged, protocol)
+    notes += [f"{name}: {problem}" for name, found in kept.items() for problem in found.problems()]
     for name, items in judged.items():
         notes += [f"{name}: {note}" for item in items.values() for note in item.numbers["notes"]]
     return notes

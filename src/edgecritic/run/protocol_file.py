@@ -29,7 +29,8 @@ def load_protocol(path: str | os.PathLike[str]) -> Protocol:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{os.fspath(path)}: cannot be read as a protocol file: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise DataError(f"{os.fspath(path)}: cannot be read as a protocol file ({why})") from error
     try:
         return Protocol.from_toml(text)
     except EdgeCriticError as error:

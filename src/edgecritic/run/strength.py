@@ -70,7 +70,7 @@ def run_strength(
     keeps as many labels as consensus does, but chosen by place (`partial_labels`), averaged over draws.
 
     The precision bonus is what a candidate gains because a match with any single annotator counts: P minus
-    the mean over annotators of the share of candidate pixels that match him.
+    the mean over annotators of the share of candidate pixels that match that annotator.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def run_strength(
     for name, place in detectors.items():
         found = find_cases(absolute(place), Path(truth).absolute(), masks=absolute(masks), split=split)
         if not found.cases:
-            raise DataError(f"{place}: no prediction has the name of a truth in {truth}")
+            raise DataError(f"{place}: {'; '.join(found.no_case())}")
         records = None if folder is None else folder / "images" / f"strength-{safe_name(name)}"
         work += [_Job(name, case, chosen, steps, draws, seed, records, fresh) for case in found]
     finished: dict[str, dict[str, Any]] = {name: {} for name in detectors}
@@ -223,7 +223,7 @@ def _bonus(
     """Return precision by union and by annotator, at the threshold of the grid next to the optimum.
 
     Matchings are one to one: the matched truth pixels of an annotator are as many as the candidate pixels
-    that match him.
+    that match that annotator.
     """
     nearest = int(np.argmin(np.abs(protocol.threshold_values() - float(found.ods.threshold or 0.0))))
     hits = total = matched = single = 0

@@ -69,11 +69,11 @@ class Displacement:
         """Return a table: the value at no shift, at one pixel and at the greatest shift, for both lines."""
         width = max(len(name) for name in self.measures)
         last = int(self.shifts[-1])
-        heads = "".join(f"{kind + ' ' + str(d):>12}" for kind in ("FP", "FN") for d in (0, 1, last))
+        heads = "".join(f"{kind + ' ' + str(d):>10}" for kind in ("FP", "FN") for d in (0, 1, last))
         lines = [" " * width + heads]
         for name in self.measures:
             values = [curve[index] for curve in self.curves(name) for index in (0, 1, -1)]
-            lines.append(f"{name:<{width}}" + "".join(f"{value:>12.4g}" for value in values))
+            lines.append(f"{name:<{width}}" + "".join(f"{value:>10.4g}" for value in values))
         return "\n".join(lines)
 
 

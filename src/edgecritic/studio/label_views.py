@@ -189,7 +189,19 @@ def compare_page(request: Request, session: Session) -> Response:
         pixels=int(mine.sum()),
         scores=labelling.scores_of(mine, others),
         strong=_strength_shares([mine, *others.values()]) if others else None,
+        after=_next_open(session, invitation, annotation.image_id),
     )
+
+
+def _next_open(session: Session, invitation: Invitation, image_id: int) -> int | None:
+    """Return the image after this one, from the start again at the end, that the person has not submitted."""
+    order = [one.id for one in projects.images_of(session, invitation.project_id or 0)]
+    mine = select(Annotation.image_id).where(
+        Annotation.invitation_id == invitation.id, Annotation.submitted.is_not(None)
+    )
+    done = {image_id, *session.scalars(mine)}
+    here = order.index(image_id)
+    return next((one for one in order[here:] + order[:here] if one not in done), None)
 
 
 def overlay(request: Request, session: Session) -> Response:
