@@ -9,14 +9,14 @@ from typing import Any
 __all__ = ["add_parser", "run", "KINDS", "entries"]
 
 KINDS = {
-    "strategies": (("edgecritic.matching", "strategies"),),
-    "measures": (("edgecritic.measures", "measures"), ("edgecritic.measures.base", "measures")),
-    "detectors": (("edgecritic.detectors", "detectors"), ("edgecritic.detectors.base", "detectors")),
-    "protocols": (("edgecritic.protocols.presets", "PRESETS"),),
-    "recipes": (("edgecritic.detectors.suppression", "RECIPES"),),
-    "datasets": (("edgecritic.datasets.layouts", "LAYOUTS"),),
+    "strategies": ("edgecritic.matching", "strategies"),
+    "measures": ("edgecritic.measures", "measures"),
+    "detectors": ("edgecritic.detectors", "detectors"),
+    "protocols": ("edgecritic.protocols.presets", "PRESETS"),
+    "recipes": ("edgecritic.detectors.suppression", "RECIPES"),
+    "datasets": ("edgecritic.datasets.layouts", "LAYOUTS"),
 }
-"""Where the registry (or table) of each kind lives: the first place that exists is taken."""
+"""Where the registry (or table) of each kind lives: module and name."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -69,17 +69,8 @@ def entries(kind: str) -> list[dict[str, Any]]:
 def _source(kind: str) -> Any:
     import importlib
 
-    from edgecritic.errors import EdgeCriticError
-
-    for module, attribute in KINDS[kind]:
-        try:
-            return getattr(importlib.import_module(module), attribute)
-        except ModuleNotFoundError as error:
-            if error.name != module:
-                raise
-        except AttributeError:
-            continue
-    raise EdgeCriticError(f"this version has no {kind} yet")
+    module, name = KINDS[kind]
+    return getattr(importlib.import_module(module), name)
 
 
 def _of_entry(entry: Any) -> dict[str, Any]:
