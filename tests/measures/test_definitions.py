@@ -179,10 +179,23 @@ def test_complements_that_no_tolerance_joins_have_no_true_negatives():
     assert score(mask, ~mask, text)[text] == pytest.approx(-1)
 
 
-def test_pixel_correspondence_by_hand():
+def three_pairs():
+    """Pixels with one partner each, at the distances 0, 1 and √5."""
     candidate, truth = np.zeros((2, 3, 12), dtype=bool)
     candidate[1, [1, 5, 9]] = True
     truth[1, [1, 6]] = truth[0, 11] = True
+    return candidate, truth
+
+
+def test_merit_of_pairs_by_hand():
+    text = "fom(kappa=0.5, strategy=exact(tolerance=3))"
+    expected = 1 - (1 + 1 / 1.5 + 1 / 3.5) / 3
+    assert measures.bind(text)(compare(*three_pairs())) == pytest.approx(expected)
+    assert measures.bind(f"p{text}")(compare(*three_pairs())) == pytest.approx(1 - expected)
+
+
+def test_pixel_correspondence_by_hand():
+    candidate, truth = three_pairs()
     # Pairs at 0, 1 and √5; of 6 pixels one is in both maps.
     cost = (0 + 1 + math.sqrt(5)) / 3
     found = score(candidate, truth, "pcm")["pcm"]
