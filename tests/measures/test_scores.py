@@ -79,6 +79,7 @@ def test_lists_of_numbers_are_one_map():
     assert len(as_maps([[0, 1], [1, 0]])) == 1
     assert len(as_maps([[[0, 1], [1, 0]], [[0, 1], [1, 0]]])) == 2
     assert len(as_maps((TRUTH, LOWER, TRUTH))) == 3
+    assert len(as_maps([TRUTH, [0, 1]])) == 1
 
 
 def warnings_of(call):
