@@ -135,7 +135,14 @@ def test_measures_of_single_maps_keep_the_policy():
         score(NOTHING, NOTHING, "dice", on_degenerate="raise")
 
 
-@pytest.mark.parametrize("call", [assess, lambda mask, **more: score(mask, TRUTH, "dice", **more)])
+@pytest.mark.parametrize(
+    "call",
+    [
+        assess,
+        lambda mask, **more: score(mask, TRUTH, "dice", **more),
+        lambda mask, **more: sweep(mask * 0.5, TRUTH, "dice", **more),
+    ],
+)
 def test_unknown_policies(call):
     with pytest.raises(InputError, match="on_degenerate must be"):
         call(TRUTH, on_degenerate="zero")
