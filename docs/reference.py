@@ -178,7 +178,7 @@ def _tolerances(name: str) -> list[str]:
 
 
 def _docstring(kind: str, name: str) -> str:
-    module, attribute = KINDS[kind][0]
+    module, attribute = KINDS[kind]
     return inspect.getdoc(getattr(importlib.import_module(module), attribute).get(name).function) or ""
 
 
