@@ -1,8 +1,4 @@
-"""Time detectors and tuning against their plain counterparts.
-
-Example::
-
-    python benchmarks/detectors.py --json
+"""Detectors and tuning beside their plain counterparts, and the study of noise.
 
 One image of 481×321 pixels; CPU time of one core, the best of some repeats after a warm-up. The plain loop
 over orientations is ``scipy.ndimage.convolve`` with the same kernels. The plain loop of tuning is one call
@@ -12,18 +8,14 @@ thresholds; its detections and the sums over the transforms are not counted.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from scipy import ndimage as ndi
 
-from bars import Bar
+from bars import Figure, Given, check, child, cpu
 from edgecritic.datasets.shapes import rim
 from edgecritic.detectors import detect
 from edgecritic.detectors.anisotropic import anisotropic_kernels
@@ -32,11 +24,15 @@ from edgecritic.measures import compare
 from edgecritic.measures import measures as registry
 from edgecritic.measures.scoring import default_measures
 from edgecritic.protocols.tuning import tune
+from edgecritic.studies.noise import PAPER_DETECTORS, PAPER_RATIOS, noise
 
+PART = "detectors"
 SHAPE = (321, 481)
-SAMPLE = 5
-PLAIN = "one call per measure with fresh transforms (scipy.ndimage)"
 TUNED = ["sobel", "canny", "steerable(order=5)", "anisotropic", "half_gaussian"]
+BANKS = (
+    *(("anisotropic", anisotropic_kernels, step, round(180 / step)) for step in (5, 2.5)),
+    *(("half_gaussian", half_gaussian_kernels, step, round(360 / step)) for step in (10, 5)),
+)
 
 
 def scene(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -48,45 +44,42 @@ def scene(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return shapes + 0.5 * truth + rng.normal(0, 0.2, SHAPE), truth
 
 
-def cpu(function: Callable[[], object], repeats: int = 5, warm: bool = True) -> float:
-    """Return the least CPU time of this thread in seconds."""
-    if warm:
-        function()
-    times = []
-    for _ in range(repeats):
-        start = time.thread_time()
-        function()
-        times.append(time.thread_time() - start)
-    return min(times)
+@check(
+    PART,
+    *(
+        (f"{name}, {count} orientations, against a loop of scipy convolve", "≥ 8×")
+        for name, _, _, count in BANKS
+    ),
+)
+def oriented(given: Given) -> Iterator[Figure]:
+    """Direct convolution runs with six kernels of the bank, and its time is scaled up."""
+    del given
+    image, _ = scene()
+    for name, make, step, count in BANKS:
+        kernels = make(1, 5, step=step)
+        if len(kernels) != count:
+            raise AssertionError(f"{name} has {len(kernels)} kernels, not {count}")
+        some = kernels[:: len(kernels) // 6][:6]
+        ours = cpu(lambda name=name, step=step: detect(f"{name}(step={step})", image), 3)
+        direct = cpu(lambda some=some: [ndi.convolve(image, each) for each in some], 1, warm=False)
+        theirs = direct / len(some) * len(kernels)
+        yield Figure(f"{ours * 1e3:.0f} ms, {theirs / ours:.1f}×", theirs >= 8 * ours)
 
 
-def oriented(image: np.ndarray) -> list[dict[str, object]]:
-    """Compare the banks of oriented kernels with direct convolution, estimated from six kernels."""
-    rows = []
-    for name, make, steps in (
-        ("anisotropic", anisotropic_kernels, (5, 2.5)),
-        ("half_gaussian", half_gaussian_kernels, (10, 5)),
-    ):
-        for step in steps:
-            kernels = make(1, 5, step=step)
-            some = kernels[:: len(kernels) // 6][:6]
-            ours = cpu(lambda name=name, step=step: detect(f"{name}(step={step})", image), 3)
-            direct = cpu(lambda some=some: [ndi.convolve(image, each) for each in some], 1, warm=False)
-            theirs = direct / len(some) * len(kernels)
-            rows.append(row(f"{name}, {len(kernels)} orientations", ours, theirs, "scipy loop", "≥ 8×"))
-    return rows
-
-
-def canny(image: np.ndarray) -> dict[str, object]:
-    """Compare Canny with hysteresis with scikit-image's."""
+@check(PART, ("canny with hysteresis against scikit-image's", "≤ 1.2 times its time"), needs=("skimage",))
+def canny(given: Given) -> Iterator[Figure]:
     from skimage.feature import canny as peer
 
+    del given
+    image, _ = scene()
     ours = cpu(lambda: detect("canny(sigma=1)", image).hysteresis(0.1, 0.2), 40)
-    return row("canny", ours, cpu(lambda: peer(image, 1.0), 40), "scikit-image", "≥ 1/1.2×")
+    theirs = cpu(lambda: peer(image, 1.0), 40)
+    yield Figure(f"{ours * 1e3:.1f} ms, {ours / theirs:.2f} times", ours <= 1.2 * theirs)
 
 
-def tuning(image: np.ndarray, truth: np.ndarray, sample: int = SAMPLE) -> dict[str, object]:
-    """Compare tuning with the plain loop: one call per measure and map, distances made anew each time."""
+@check(PART, ("tune: 5 detectors × 99 thresholds × all measures, one core", "≤ 6 s, ≥ 15× the plain loop"))
+def tuning(given: Given) -> Iterator[Figure]:
+    (image, truth), sample = scene(), given.size(2, 5)
     ours = cpu(lambda: tune(image, truth, detectors=TUNED, thresholds=99), 1)
     thin = detect("canny", image).thin
     bound = [registry.bind(name) for name in default_measures()]
@@ -101,65 +94,50 @@ def tuning(image: np.ndarray, truth: np.ndarray, sample: int = SAMPLE) -> dict[s
                     ndi.distance_transform_edt(~side)
             measure(comparison)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        plain_loop(fresh=False)
-        plain = cpu(plain_loop, 1, warm=False) * 99 * len(TUNED) / sample
-    what = f"tune, 5 detectors × 99 thresholds × {len(bound)} measures"
-    return row(what, ours, plain, PLAIN, "≤ 6 s, ≥ 15×")
+    plain_loop(fresh=False)
+    plain = cpu(plain_loop, 1, warm=False) * 99 * len(TUNED) / sample
+    text = f"{ours:.1f} s, {plain / ours:.0f}×, {len(bound)} measures"
+    yield Figure(text, ours <= 6 and plain >= 15 * ours)
 
 
-def complexity(image: np.ndarray) -> dict[str, object]:
-    """Time the 495 maps of the complexity paper with E, H and C."""
+@check(PART, ("495 edge maps of one image with E, H, C, one core", "≤ 4 s"))
+def complexity(given: Given) -> Iterator[Figure]:
+    del given
+    image, _ = scene()
     ours = cpu(lambda: tune(np.clip(image, 0, 1), thresholds="matlab"), 1)
-    return row("495 edge maps with E, H, C", ours, None, "", "≤ 4 s")
+    yield Figure(f"{ours:.1f} s", ours <= 4)
 
 
-def row(what: str, ours: float, theirs: float | None, peer: str, bar: str) -> dict[str, object]:
-    """Return one line of the table."""
-    ratio = None if theirs is None else theirs / ours
-    return {"what": what, "seconds": ours, "peer": peer, "peer_seconds": theirs, "ratio": ratio, "bar": bar}
+HUGE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from edgecritic import detect
+from growth import peak_memory
+detect(sys.argv[2], np.random.default_rng(0).integers(0, 256, (8192, 8192), dtype=np.uint8))
+print(peak_memory())
+"""
 
 
-def measure_all(quick: bool = False) -> list[dict[str, object]]:
-    """Return one row per bar."""
-    image, truth = scene()
-    return [*oriented(image), canny(image), tuning(image, truth, 2 if quick else SAMPLE), complexity(image)]
+@check(PART, ("peak memory of canny and half_gaussian on 8192×8192 pixels", "≤ 4 GiB"), needs=("time",))
+def huge(given: Given) -> Iterator[Figure]:
+    del given
+    here = str(Path(__file__).parent)
+    peaks = [int(child("-c", HUGE, here, name)[1]) / 2**30 for name in ("canny", "half_gaussian(step=45)")]
+    yield Figure(" and ".join(f"{peak:.1f} GiB" for peak in peaks), max(peaks) <= 4)
 
 
-def bars(data: Path, *, quick: bool = False) -> Iterator[Bar]:  # noqa: ARG001
-    """Turn the rows into bars."""
-    limits = {
-        "≥ 8×": (8.0, None),
-        "≥ 1/1.2×": (1 / 1.2, None),
-        "≤ 6 s, ≥ 15×": (15.0, 6.0),
-        "≤ 4 s": (None, 4.0),
-    }
-    for found in measure_all(quick):
-        factor, most = limits[str(found["bar"])]
-        ours, ratio = float(str(found["seconds"])), found["ratio"]
-        met = (factor is None or float(str(ratio)) >= factor) and (most is None or ours <= most)
-        beside = "" if ratio is None else f", {float(str(ratio)):.2f}× against {found['peer']}"
-        yield Bar("detectors", str(found["what"]), f"{ours * 1e3:.0f} ms{beside}", str(found["bar"]), met)
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    args = parser.parse_args()
-    rows = measure_all()
-    if args.json:
-        print(json.dumps(rows, indent=2))
-        return
-    for each in rows:
-        other = (
-            ""
-            if each["ratio"] is None
-            else f"{each['peer_seconds']:9.3f} s {each['peer']}, {each['ratio']:.2f}×"
+@check(PART, ("study noise at 4 and 3.3 dB, the paper's six detectors", "Sobel last by most measures"))
+def in_noise(given: Given) -> Iterator[Figure]:
+    """The paper has half kernels first, but does not print its filter scales: who is first is only told."""
+    found = noise(detectors=PAPER_DETECTORS, ratios=PAPER_RATIOS, seeds=given.size(1, 3))
+    words, met = [], True
+    for snr in PAPER_RATIOS:
+        firsts, lasts = zip(*(found.ends(name, snr) for name in found.judges), strict=True)
+        leader = max(set(firsts), key=firsts.count)
+        met &= lasts.count("sobel") > len(lasts) / 2
+        words.append(
+            f"{snr:g} dB: sobel last by {lasts.count('sobel')}, {leader} first by {firsts.count(leader)} "
+            f"of {len(lasts)}"
         )
-        print(f"{each['what']:<50} {each['seconds']:8.4f} s {other:<36} bar {each['bar']}")
-
-
-if __name__ == "__main__":
-    main()
+    yield Figure("; ".join(words), met)

@@ -1,34 +1,35 @@
-"""Put measured figures into the table of docs/compare.md.
+"""Put measured figures into docs/compare.md.
 
-make bench ARGS="--json docs/bars.json"
-python benchmarks/fill.py docs/bars.json
+make bench ARGS="--json bars.json"
+python benchmarks/fill.py bars.json "name of the machine"
 
 The text between the two marks is replaced; everything else stays.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import platform
-import re
 import sys
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "compare.md"
-PEER = re.compile(r"against|distance transform|edt call")
-"""Words of figures that compare with another program; the others are the project's own bars."""
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
 def table(bars: list[dict[str, object]], machine: str) -> str:
-    """Return the figures that compare with another program as a table of Markdown."""
-    rows = [
-        f"| {bar['what']} | {bar['measured']} |"
-        for bar in bars
-        if bar["met"] is not None and PEER.search(f"{bar['what']} {bar['measured']}")
-    ]
-    head = ["| what | measured |", "|---|---|"]
-    return "\n".join([f"Measured on {machine}.", "", *head, *rows])
+    """Return what was measured as tables of Markdown, one per part."""
+    told = [bar for bar in bars if not str(bar["measured"]).startswith(("not measured", "error"))]
+    judged = [bar["met"] for bar in told if bar["met"] is not None]
+    words = {True: "met", False: "**missed**", None: ""}
+    lines = [f"Measured on {machine}: {sum(map(bool, judged))} of {len(judged)} bars met."]
+    for part, rows in itertools.groupby(told, key=lambda bar: bar["part"]):
+        lines += ["", f"### {str(part).capitalize()}", "", "| what | measured | bar | |", "|---|---|---|---|"]
+        lines += [
+            f"| {row['what']} | {row['measured']} | {row['bar']} | {words[row['met']]} |" for row in rows
+        ]
+    return "\n".join(lines)
 
 
 def filled(page: str, text: str) -> str:

@@ -1,30 +1,24 @@
-"""The matching strategies and thinning beside other programs on the same input, in the same run.
-
-python benchmarks/matching.py [--quick]
-"""
+"""The matching strategies and thinning beside other programs on the same input, in the same run."""
 
 from __future__ import annotations
 
 import statistics
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from scipy import ndimage
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 import edgecritic
-from bars import Bar, best, boundaries, child, data_root, seconds, ucm
+from bars import NO_BAR, Bar, Figure, Given, annotated_pair, beside, best, boundaries, check, seconds, ucm
 from edgecritic.kernels.links import Links
 from edgecritic.matching.base import Pair
 from edgecritic.matching.csa import assign_by_cost_scaling, cost_scaling_solver
 from edgecritic.matching.exact import salt, solved
 from edgecritic.matching.graph import Graph, build_graph
 from growth import DENSITY, fitted_exponents
-from surfaces import noisy_twins
+from surfaces import beside_transform, noisy_twins
 
 PART = "matching"
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
@@ -40,14 +34,16 @@ def real_pairs(data: Path, images: int) -> Iterator[tuple[np.ndarray, np.ndarray
                 yield candidate, truth
 
 
-def against_reference(data: Path, images: int) -> Iterator[Bar]:
-    try:
-        from pyEdgeEval._lib.correspond_pixels import correspond_pixels
-    except ImportError:
-        yield Bar(PART, "exact against the reference C++ matcher", "pyEdgeEval is missing", "≥ 30×", None)
-        return
-    ratios, fewer, pairs = [], 0, 0
-    for candidate, truth in real_pairs(data, images):
+@check(
+    PART,
+    ("exact against the reference C++ matcher, ucm2/val maps", "median ≥ 30×, never fewer matches"),
+    needs=("bsds500", "pyEdgeEval"),
+)
+def against_reference(given: Given) -> Iterator[Figure]:
+    from pyEdgeEval._lib.correspond_pixels import correspond_pixels
+
+    ratios, fewer = [], 0
+    for candidate, truth in real_pairs(given.data, given.size(3, 12)):
         ours = best(lambda c=candidate, t=truth: edgecritic.match(c, t), 2)
         found = edgecritic.match(candidate, truth)
         matched: list[np.ndarray] = []
@@ -58,15 +54,20 @@ def against_reference(data: Path, images: int) -> Iterator[Bar]:
         )
         ratios.append(theirs / ours)
         fewer += found.tp < np.count_nonzero(matched[0])
-        pairs += 1
     median = statistics.median(ratios)
-    yield Bar(
-        PART,
-        f"exact against the reference C++ matcher, {pairs} pairs",
-        f"median {median:.0f}× (from {min(ratios):.0f}× to {max(ratios):.0f}×), fewer matches in {fewer}",
-        "median ≥ 30×, never fewer matches",
-        median >= 30 and fewer == 0,
-    )
+    text = f"median {median:.0f}× (from {min(ratios):.0f}× to {max(ratios):.0f}×)"
+    yield Figure(f"{text}, fewer matches in {fewer} of {len(ratios)} pairs", median >= 30 and fewer == 0)
+
+
+@check(
+    PART,
+    ("exact against SciPy min_weight_full_bipartite_matching, same graph", "≥ 25×"),
+    ("exact against OR-Tools, same graph", "≥ 10×"),
+    needs=("bsds500", "ortools"),
+)
+def solvers(given: Given) -> Iterator[Figure]:
+    for bar in against_solvers(given.data, given.size(3, 12)):
+        yield Figure(bar.measured, bar.met)
 
 
 def against_solvers(data: Path, images: int) -> Iterator[Bar]:
@@ -125,115 +126,83 @@ def sparse_costs(graph: Graph, swapped: bool) -> csr_array:
     return coo_array((costs, (rows, columns)), shape=(n, n + m)).tocsr()
 
 
-def volumes(data: Path) -> Iterator[Bar]:
-    candidate, truth = noisy_twins(data / "mni152")
-    for strategy, bar in (("exact(window=5)", 1.2), ("eps", 0.3)):
-        edgecritic.match(candidate[:9], truth[:9], strategy=strategy)
-        runs = [
-            (
-                seconds(lambda s=strategy: edgecritic.match(candidate, truth, strategy=s)),
-                seconds(lambda: ndimage.distance_transform_edt(~truth)),
-            )
-            for _ in range(5)
-        ]
-        ours, transform = (statistics.median(column) for column in zip(*runs, strict=True))
-        yield Bar(
-            PART,
-            f"{strategy} on two surfaces of {np.count_nonzero(truth):,} voxels",
-            f"{ours:.2f} s, {ours / transform:.2f} of SciPy's distance transform",
-            f"≤ {bar}",
-            ours <= bar * transform,
+SURFACES = (("exact(window=5)", 1.2), ("eps", 0.3))
+
+
+@check(
+    PART,
+    *(
+        (f"{strategy} on two white-matter surfaces, 5×5×5 window", f"≤ {bar} of SciPy's distance transform")
+        for strategy, bar in SURFACES
+    ),
+    needs=("mni152", "nibabel"),
+)
+def volumes(given: Given) -> Iterator[Figure]:
+    candidate, truth = noisy_twins(given.data / "mni152")
+    for strategy, bar in SURFACES:
+        ours, transform = beside_transform(candidate, truth, strategy, 5)
+        text = f"{ours:.2f} s, {ours / transform:.2f} of the transform, {np.count_nonzero(truth):,} voxels"
+        yield Figure(text, ours <= bar * transform)
+
+
+GROWTH = [
+    *(
+        (strategy, ndim, DENSITY, bar)
+        for strategy, bar in (("eps", 1.05), ("exact(window=5)", 1.2))
+        for ndim in (2, 3)
+    ),
+    ("exact(window=5)", 3, 0.05, None),
+]
+"""Strategy, dimensions, density of the maps, and the bar; the last one is told for information."""
+
+
+@check(
+    PART,
+    *(
+        (
+            f"growth of {strategy} with the number of pairs, {ndim}-D, density {density}",
+            NO_BAR if bar is None else f"exponent ≤ {bar}, peak ≤ 1536 MiB",
         )
+        for strategy, ndim, density, bar in GROWTH
+    ),
+)
+def growth(given: Given) -> Iterator[Figure]:
+    largest = given.size(10**5, 10**6)
+    for strategy, ndim, density, bar in GROWTH:
+        exponent, peak = fitted_exponents(strategy, ndim, largest, density=density)
+        text = f"exponent {exponent:.2f}, peak {peak / 2**20:.0f} MiB; 10³ to {largest:,} pairs"
+        yield Figure(text, None if bar is None else exponent <= bar and peak <= 1.5 * 2**30)
 
 
-def growth(largest: int) -> Iterator[Bar]:
-    for strategy, bar in (("eps", 1.05), ("exact(window=5)", 1.2)):
-        for ndim in (2, 3):
-            exponent, peak = fitted_exponents(strategy, ndim, largest)
-            yield Bar(
-                PART,
-                f"growth of {strategy}, 10³ to {largest:.0e} pairs, {ndim}-D, density {DENSITY}",
-                f"exponent {exponent:.2f}, peak {peak / 2**20:.0f} MiB",
-                f"exponent ≤ {bar}, peak ≤ 1536 MiB",
-                exponent <= bar and peak <= 1.5 * 2**30,
-            )
-    exponent, peak = fitted_exponents("exact(window=5)", 3, largest, density=0.05)
-    yield Bar(
-        PART,
-        f"growth of exact(window=5), 10³ to {largest:.0e} pairs, 3-D, density 0.05, for information",
-        f"exponent {exponent:.2f}, peak {peak / 2**20:.0f} MiB",
-        "none",
-        None,
-    )
-
-
-def thinning(data: Path, images: int) -> Iterator[Bar]:
+@check(
+    PART,
+    ("thin against skimage.morphology.thin, ucm2/val maps", "≥ 8×"),
+    needs=("bsds500", "skimage"),
+)
+def thinning(given: Given) -> Iterator[Figure]:
     from skimage.morphology import thin
 
     ratios = []
-    for path in sorted((data / "bsds500/ucm2/val").iterdir())[:images]:
+    for path in sorted((given.data / "bsds500/ucm2/val").iterdir())[: given.size(3, 12)]:
         for threshold in (0.05, 0.2):
             mask = ucm(path) >= threshold
-            ratios.append(best(lambda m=mask: thin(m), 2) / best(lambda m=mask: edgecritic.thin(m), 5))
+            ours, theirs = beside(lambda m=mask: edgecritic.thin(m), lambda m=mask: thin(m), 3)
+            ratios.append(theirs / ours)
     median = statistics.median(ratios)
-    yield Bar(PART, "thin against skimage.morphology.thin", f"median {median:.0f}×", "≥ 8×", median >= 8)
+    yield Figure(f"median {median:.0f}× (from {min(ratios):.0f}×)", median >= 8)
 
 
-def areas(data: Path) -> Iterator[Bar]:
-    try:
-        import edt
-    except ImportError:
-        yield Bar(PART, "area and distance against edt", "edt is missing", "≤ 3×", None)
-        return
-    candidate, truth = boundaries(data / "bsds_bench/groundTruth/2018.mat")[:2]
-    transform = best(lambda: edt.edt(~truth), 15)
+@check(
+    PART,
+    *((f"{strategy} on one 481×321 pair", "≤ 3 calls of edt") for strategy in ("area", "distance")),
+    needs=("edt",),
+)
+def areas(given: Given) -> Iterator[Figure]:
+    import edt
+
+    candidate, truth = annotated_pair(given.data)
     for strategy in ("area", "distance"):
-        ours = best(lambda s=strategy: edgecritic.match(candidate, truth, strategy=s), 15)
-        yield Bar(
-            PART,
-            f"{strategy} on one 481×321 pair",
-            f"{ours * 1e3:.2f} ms, {ours / transform:.2f} of one edt call",
-            "≤ 3",
-            ours <= 3 * transform,
+        ours, transform = beside(
+            lambda s=strategy: edgecritic.match(candidate, truth, strategy=s), lambda: edt.edt(~truth), 15
         )
-
-
-def compilation() -> Iterator[Bar]:
-    """Start from an empty cache: one command, everything, and the second start."""
-    small = (
-        "import numpy as np; m = np.zeros((40, 50), bool); m[20, 5:45] = 1;"
-        "np.save('{0}/a.npy', m); np.save('{0}/b.npy', np.roll(m, 1, 0))"
-    )
-    run = "import sys; from edgecritic.cli.main import main; sys.exit(main({}))"
-    with tempfile.TemporaryDirectory() as folder:
-        child(small.format(folder))
-        command = run.format([*("match", f"{folder}/a.npy", f"{folder}/b.npy", "--json")])
-        empty = f"{folder}/one"
-        first, _, _ = child(command, NUMBA_CACHE_DIR=empty)
-        second = min(child(command, NUMBA_CACHE_DIR=empty)[0] for _ in range(3))
-        whole, _, _ = child(run.format(["warmup"]), NUMBA_CACHE_DIR=f"{folder}/all")
-        sweep = (
-            "import numpy as np, edgecritic; m = np.zeros((40, 50)); m[20] = .5;"
-            "edgecritic.Benchmark().update(m, [m > 0])"
-        )
-        bench, _, _ = child(sweep, NUMBA_CACHE_DIR=f"{folder}/bench")
-    one = max(first, bench)
-    yield Bar(PART, "kernels of one command, empty cache", f"{one:.1f} s", "≤ 15 s", one <= 15)
-    yield Bar(PART, "all kernels, empty cache", f"{whole:.1f} s", "≤ 40 s", whole <= 40)
-    yield Bar(PART, "second start of edgecritic match", f"{second:.2f} s", "≤ 1.5 s", second <= 1.5)
-
-
-def bars(data: Path, *, quick: bool = False) -> Iterator[Bar]:
-    images = 3 if quick else 12
-    yield from against_reference(data, images)
-    yield from against_solvers(data, images)
-    yield from volumes(data)
-    yield from growth(10**5 if quick else 10**6)
-    yield from thinning(data, images)
-    yield from areas(data)
-    yield from compilation()
-
-
-if __name__ == "__main__":
-    for bar in bars(data_root(), quick="--quick" in sys.argv):
-        print(bar)
+        yield Figure(f"{ours * 1e3:.2f} ms, {ours / transform:.2f} of one call", ours <= 3 * transform)

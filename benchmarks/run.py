@@ -1,6 +1,9 @@
-"""All bars in one table: what is measured, what it has to be, met or missed.
+"""All bars of the project in one table: what is measured, what it has to be, met or missed.
 
 python benchmarks/run.py [--quick] [PART …]
+
+A line appears as soon as it is measured. What needs something that is not there (a peer program, the real
+data, PostgreSQL, Chromium) says so, and the rest goes on.
 """
 
 from __future__ import annotations
@@ -8,34 +11,111 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-from dataclasses import asdict
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from bars import Bar, data_root
+from bars import CHECKS, Bar, Check, Given, data_root
+from table import Table, mark
 
-PARTS = ("matching", "boundary", "measures", "detectors", "annotators")
+PARTS = {
+    "matching": ("matching",),
+    "boundary": ("boundary", "boundary_command"),
+    "measures": ("measures",),
+    "detectors": ("detectors",),
+    "annotators": ("annotators", "cluster"),
+    "studio": ("studio",),
+    "adoption": ("starting", "adoption"),
+}
+"""The modules of every part."""
 
 
-def main() -> None:
+def checks_of(parts: Sequence[str]) -> list[Check]:
+    """Import the parts and return their checks, in the order asked for."""
+    for module in (module for part in parts for module in PARTS[part]):
+        importlib.import_module(module)
+    return [each for part in parts for each in CHECKS if each.part == part]
+
+
+def known_part(name: str) -> str:
+    if name not in PARTS:
+        raise argparse.ArgumentTypeError(f"there is no part {name!r}; there are {', '.join(PARTS)}")
+    return name
+
+
+def load() -> str:
+    """Return the load in words if others use the machine, where the system tells it."""
+    cores = os.cpu_count() or 1
+    now = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return f"load {now:.1f} on {cores} cores" if now > 0.5 * cores else ""
+
+
+@contextmanager
+def announced(text: str) -> Iterator[None]:
+    """Show on a terminal what is being measured, until it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    sys.stderr.write(f"\r\033[K{text[:78]}")
+    sys.stderr.flush()
+    try:
+        yield
+    finally:
+        sys.stderr.write("\r\033[K")
+        sys.stderr.flush()
+
+
+def measured(checks: Sequence[Check], given: Given) -> Iterator[Bar]:
+    """Yield all bars, with progress on stderr."""
+    total, done = sum(len(each.rows) for each in checks), 0
+    for each in checks:
+        lines, names = each.measure(given), iter(each.rows)
+        while True:
+            what, _ = next(names, ("", ""))
+            start = time.monotonic()
+            with announced(f"[{min(done + 1, total)}/{total}] {each.part}: {what} …"):
+                bar = next(lines, None)
+            if bar is None:
+                break
+            done += 1
+            yield replace(bar, seconds=round(time.monotonic() - start, 1))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=PARTS, metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--quick", action="store_true", help="fewer images and smaller sizes")
-    parser.add_argument("--json", type=Path, help="write the table as JSON too")
-    options = parser.parse_args()
-    data = data_root()
-    table: list[Bar] = []
-    for part in options.parts:
-        for bar in importlib.import_module(part).bars(data, quick=options.quick):
-            table.append(bar)
-            mark = {True: "met   ", False: "MISSED", None: "–     "}[bar.met]
-            print(f"{mark}  {bar.part}: {bar.what}\n        {bar.measured}   [bar: {bar.bar}]", flush=True)
-    met = sum(bar.met is True for bar in table)
-    print(f"\n{met} of {len(table)} bars met")
-    if options.json:
-        options.json.write_text(
-            json.dumps([asdict(bar) for bar in table], indent=1, ensure_ascii=False, default=bool) + "\n"
-        )
+    parser.add_argument("parts", nargs="*", type=known_part, metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--quick", action="store_true", help="fewer images and smaller sizes: some minutes")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if a bar is missed or fails")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as JSON too, line by line")
+    options = parser.parse_args(argv)
+    warnings.simplefilter("ignore")
+    start = time.monotonic()
+    given = Given(data_root(), options.quick)
+    print(f"real data: {given.data or 'none (set EDGECRITIC_DATA)'}")
+    if busy := load():
+        print(f"this machine is busy ({busy}): times will be too long")
+    print("--quick: less of everything than the names of the bars say\n" if given.quick else "")
+    table, status = Table(), 0
+    table.head()
+    try:
+        for bar in measured(checks_of(options.parts or list(PARTS)), given):
+            table.add(bar)
+            if options.json:
+                rows = [asdict(each) for each in table.bars]
+                text = json.dumps(rows, indent=1, ensure_ascii=False)
+                options.json.write_text(f"{text}\n", encoding="utf-8")
+    except KeyboardInterrupt:
+        print("\ninterrupted")
+        status = 130
+    print(f"\n{table.foot()}; {(time.monotonic() - start) / 60:.1f} min")
+    wrong = {mark(bar) for bar in table.bars} & {"MISSED", "ERROR"}
+    return status or (1 if options.strict and wrong else 0)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

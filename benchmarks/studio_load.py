@@ -1,27 +1,15 @@
-"""Measure the studio against its bars: subjects at once, a server that is killed, a large image.
+"""Subjects and annotators at once at a real studio server, which may be killed meanwhile.
 
-    python benchmarks/studio_load.py                     SQLite, then PostgreSQL if it can be started
-    python benchmarks/studio_load.py --kills 10          kill the server with SIGKILL during the load
-    python benchmarks/studio_load.py --browser           a 2000×1500 image in Chromium
-
-Everything stays on loopback in a temporary folder and ends by itself.
+Everything stays on loopback in a folder of the caller and ends by itself.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
-import os
 import random
-import signal
-import socket
-import statistics
-import subprocess
-import sys
-import tempfile
 import time
-import urllib.request
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +19,21 @@ from edgecritic.studio import auth, experiments, labelling, projects
 from edgecritic.studio.database import open_database
 from edgecritic.studio.models import Answer, Event, Experiment, Slot, Trial
 from edgecritic.studio.pictures import encode_png, read_photo
+from studio_server import Server
 
-SUBJECTS, ANSWERS, PER_SECOND = 200, 50, 2.0
-LABELLERS, EDITS = 10, 60
+PER_SECOND = 2.0
 DOUBLE_CLICKS = 0.05
 LONGEST = 300.0
-HERE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many people do how much."""
+
+    subjects: int = 200
+    answers: int = 50
+    labellers: int = 10
+    edits: int = 60
 
 
 class Person:
@@ -47,7 +44,7 @@ class Person:
         self.acknowledged: dict[int, str] = {}
 
 
-def fill(url: str) -> tuple[list[Person], list[Person]]:
+def fill(url: str, size: Size) -> tuple[list[Person], list[Person]]:
     """Make the experiment and the people; every schedule is stored before the start."""
     database = open_database(url)
     photo = read_photo(
@@ -66,64 +63,21 @@ def fill(url: str) -> tuple[list[Person], list[Person]]:
                 alarm=[5, 5, 5, 5],
                 label=[9, 9, 9, 9],
             )
-            for n in range(ANSWERS)
+            for n in range(size.answers)
         ]
         experiment = experiments.create_experiment(session, project.id, plan, trials)
-        invited = experiments.invite_subjects(session, experiment, [f"S{n}" for n in range(SUBJECTS)])
+        invited = experiments.invite_subjects(session, experiment, [f"S{n}" for n in range(size.subjects)])
         slots: dict[int, list[int]] = {}
         for slot in session.scalars(select(Slot).order_by(Slot.position)):
             slots.setdefault(slot.invitation_id, []).append(slot.id)
         subjects = [Person(one.id, auth.start_session(session, one, 1), slots[one.id]) for one, _ in invited]
         labellers = []
-        for number in range(LABELLERS):
+        for number in range(size.labellers):
             one, _ = projects.invite(session, f"L{number}", project_id=project.id)
             annotation = labelling.open_annotation(session, one, image.id)
             labellers.append(Person(one.id, auth.start_session(session, one, 1), [annotation.id]))
     database.close()
     return subjects, labellers
-
-
-class Server:
-    """The real command in its own process."""
-
-    def __init__(self, url: str, folder: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.command = [
-            sys.executable,
-            "-m",
-            "edgecritic",
-            "studio",
-            "--db",
-            url,
-            "--port",
-            str(self.port),
-            "--no-example",
-        ]
-        self.log = (folder / "server.log").open("ab")
-        self.start()
-
-    def start(self) -> None:
-        env = {**os.environ, "PYTHONPATH": str(HERE / "src")}
-        self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log, env=env)
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=1):
-                    return
-            except OSError:
-                time.sleep(0.05)
-        raise SystemExit("the server did not start; see the log")
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(20)
-        self.log.close()
 
 
 class Connection:
@@ -170,7 +124,7 @@ async def persist(connection: Connection, path: str, document: object, times: li
             await asyncio.sleep(0.1)
             continue
         if status != 200:
-            raise SystemExit(f"{path}: {status} {reply}")
+            raise RuntimeError(f"{path}: {status} {reply}")
         times.append(time.perf_counter() - start)
         return reply
 
@@ -190,38 +144,46 @@ async def subject(person: Person, port: int, times: list[float], rng: random.Ran
     connection.close()
 
 
-async def labeller(person: Person, port: int, times: list[float], rng: random.Random) -> None:
+async def labeller(person: Person, port: int, edits: int, rng: random.Random) -> None:
     connection = Connection(port, f"edgecritic_guest_{person.guest}={person.secret}")
     path = f"/g/{person.guest}/annotations/{person.work[0]}/events"
-    for seq in range(EDITS):
+    for seq in range(edits):
         points = [rng.randrange(80), rng.randrange(60), rng.randrange(80), rng.randrange(60)]
         event = {"seq": seq, "key": f"{person.guest}-{seq}", "op": "draw", "data": {"points": points}}
-        await persist(connection, path, {"events": [event]}, times)
+        await persist(connection, path, {"events": [event]}, [])
         person.acknowledged[seq] = event["key"]
         await asyncio.sleep(rng.uniform(0.2, 0.6))
     connection.close()
 
 
-async def murder(server: Server, kills: int) -> None:
-    for _ in range(kills):
-        await asyncio.sleep(random.Random(kills).uniform(1.0, 2.0))
+async def murder(server: Server, kills: int, finished: asyncio.Event) -> int:
+    """Kill the server again and again while people work; return how often."""
+    draw = random.Random(kills)
+    for done in range(kills):
+        await asyncio.sleep(draw.uniform(0.5, 1.5))
+        if finished.is_set():
+            return done
         server.kill()
         await asyncio.to_thread(server.start)
+    return kills
 
 
 async def load(
-    server: Server, subjects: list[Person], labellers: list[Person], kills: int
-) -> tuple[list[float], list[float]]:
-    answers: list[float] = []
-    edits: list[float] = []
-    work = [subject(one, server.port, answers, random.Random(one.guest)) for one in subjects]
-    work += [labeller(one, server.port, edits, random.Random(one.guest)) for one in labellers]
+    server: Server, subjects: list[Person], labellers: list[Person], size: Size, kills: int
+) -> tuple[list[float], int]:
+    """Return the times of the answers, and how often the server was killed before the last one."""
+    times: list[float] = []
+    work = [subject(one, server.port, times, random.Random(one.guest)) for one in subjects]
+    work += [labeller(one, server.port, size.edits, random.Random(one.guest)) for one in labellers]
+    finished = asyncio.Event()
     async with asyncio.timeout(LONGEST):
-        await asyncio.gather(*work, murder(server, kills))
-    return answers, edits
+        killer = asyncio.create_task(murder(server, kills, finished))
+        await asyncio.gather(*work)
+        finished.set()
+        return times, await killer
 
 
-def check(url: str, subjects: list[Person], labellers: list[Person]) -> tuple[int, int, int]:
+def check_stored(url: str, subjects: list[Person], labellers: list[Person]) -> tuple[int, int, int]:
     """Return stored answers, stored edits, and how many acknowledged ones are missing or different."""
     database = open_database(url)
     with database.reading() as session:
@@ -239,133 +201,35 @@ def check(url: str, subjects: list[Person], labellers: list[Person]) -> tuple[in
     return len(answers), len(events), wrong
 
 
-def percentile(times: list[float], share: float) -> float:
-    return 1000 * sorted(times)[min(len(times) - 1, int(share * len(times)))]
+@dataclass(frozen=True)
+class Load:
+    """What happened: seconds per acknowledged answer, kills, what is stored, and what of it is wrong."""
+
+    times: list[float]
+    kills: int
+    stored: int
+    drawn: int
+    wrong: int
+    expected: tuple[int, int]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every answer and edit is there once, as it was acknowledged."""
+        return (self.stored, self.drawn, self.wrong) == (*self.expected, 0)
+
+    @property
+    def late(self) -> float:
+        """95th percentile of the answers' times in milliseconds."""
+        return 1000 * sorted(self.times)[int(0.95 * (len(self.times) - 1))]
 
 
-def measure(name: str, url: str, folder: Path, kills: int, bar: float) -> bool:
-    subjects, labellers = fill(url)
+def run_load(url: str, folder: Path, *, size: Size, kills: int = 0) -> Load:
+    """Fill a new database, start the server, let everybody work, and look at what is stored."""
+    subjects, labellers = fill(url, size)
     server = Server(url, folder)
-    start = time.monotonic()
-    answers, edits = asyncio.run(load(server, subjects, labellers, kills))
-    took = time.monotonic() - start
-    server.stop()
-    stored, drawn, wrong = check(url, subjects, labellers)
-    late = percentile(answers, 0.95)
-    good = (
-        stored == SUBJECTS * ANSWERS
-        and drawn == LABELLERS * EDITS
-        and wrong == 0
-        and (kills > 0 or late <= bar)
-    )
-    print(
-        f"{name}: {stored} answers and {drawn} edits stored, {wrong} acknowledged ones lost or changed, "
-        f"{len(answers)} requests in {took:.1f} s ({len(answers) / took:.0f}/s), {kills} kills; answer ms: "
-        f"median {1000 * statistics.median(answers):.1f}, 95 % {late:.1f} (bar {bar:.0f}), "
-        f"99 % {percentile(answers, 0.99):.1f}, "
-        f"edit 95 % {percentile(edits, 0.95):.1f}: {'good' if good else 'NOT GOOD'}",
-        flush=True,
-    )
-    return good
-
-
-def browser(folder: Path) -> bool:
-    """Time the first view of a 2000×1500 image and the frames of a stroke."""
-    import shutil
-
-    from playwright.sync_api import sync_playwright
-
-    url = f"sqlite:///{folder / 'browser.db'}"
-    database = open_database(url)
-    from edgecritic.datasets.synthetic import scene
-
-    drawn = scene(3, (1500, 2000), count=60, grey=True, overlap=True, snr=20.0)
-    photo = read_photo(encode_png(np.rint(255 * np.clip(drawn.image, 0, 1))), 10**7)
-    with database.session() as session:
-        project = projects.create_project(session, "Large")
-        projects.add_image(session, project.id, "large", photo)
-        _, token = projects.invite(session, "Ada", project_id=project.id)
-    database.close()
-    server = Server(url, folder)
-    flags = [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-    ]
-    with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
-        page = chromium.new_page(viewport={"width": 1280, "height": 800})
-        page.goto(f"http://127.0.0.1:{server.port}/i/{token}")
-        address = page.get_attribute(".gallery a", "href")
-        views = []
-        for _ in range(3):
-            start = time.perf_counter()
-            page.goto(f"http://127.0.0.1:{server.port}{address}")
-            page.wait_for_selector("body[data-ready=yes]")
-            views.append(time.perf_counter() - start)
-        frames: list[float] = []
-        for zoom in ("0", "1", "8"):
-            page.keyboard.press(zoom)
-            page.wait_for_timeout(500)
-            page.evaluate(
-                """() => { window.frames_ = []; let last = performance.now(); window.on_ = true;
-                const tick = (now) => {
-                  window.frames_.push(now - last); last = now; if (window.on_) requestAnimationFrame(tick);
-                };
-                requestAnimationFrame(tick); }"""
-            )
-            page.mouse.move(300, 250)
-            page.mouse.down()
-            for step in range(60):
-                page.mouse.move(300 + 9 * step, 250 + 200 * np.sin(step / 6), steps=2)
-            page.mouse.up()
-            frames += page.evaluate("() => { window.on_ = false; return window.frames_.slice(1); }")
-        chromium.close()
-    server.stop()
-    good = max(views) <= 2.0 and max(frames) <= 50
-    print(
-        f"2000×1500 in Chromium without GPU: first view {', '.join(f'{one:.2f}' for one in views)} s "
-        f"(bar 2 s); "
-        f"{len(frames)} frames of three strokes: median {statistics.median(frames):.1f} ms, "
-        f"longest {max(frames):.1f} ms (bar 50 ms): "
-        f"{'good' if good else 'NOT GOOD'}"
-    )
-    return good
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--only", choices=("sqlite", "postgresql"))
-    parser.add_argument("--kills", type=int, default=0)
-    parser.add_argument("--browser", action="store_true")
-    args = parser.parse_args()
-    good = True
-    with tempfile.TemporaryDirectory(prefix="studio-load-") as name:
-        folder = Path(name)
-        if args.browser:
-            return 0 if browser(folder) else 1
-        if args.only != "postgresql":
-            good &= measure("SQLite", f"sqlite:///{folder / 'studio.db'}", folder, args.kills, 600)
-        if args.only != "sqlite":
-            place = str(folder / "pg")
-            Path(name).chmod(0o755)
-            started = subprocess.run(
-                [HERE / ".ci" / "postgres", "start", place], capture_output=True, text=True, check=False
-            )
-            if started.returncode:
-                print(f"PostgreSQL could not be started: {started.stderr.strip()}")
-                return 1
-            try:
-                good &= measure("PostgreSQL", started.stdout.strip(), folder, args.kills, 250)
-            finally:
-                subprocess.run([HERE / ".ci" / "postgres", "stop", place], check=False)
-    return 0 if good else 1
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+    try:
+        times, killed = asyncio.run(load(server, subjects, labellers, size, kills))
+    finally:
+        server.stop()
+    expected = size.subjects * size.answers, size.labellers * size.edits
+    return Load(times, killed, *check_stored(url, subjects, labellers), expected)

@@ -218,6 +218,13 @@ def test_the_page_of_figures_can_be_filled():
     spec.loader.exec_module(fill)
     page = (DOCS / "compare.md").read_text(encoding="utf-8")
     bar = {"part": "matching", "what": "exact against X", "measured": "40×", "bar": "≥ 30×", "met": True}
-    once = fill.filled(page, fill.table([bar], "a machine"))
-    assert "| exact against X | 40× |" in once
-    assert fill.filled(once, fill.table([bar], "a machine")) == once
+    unknown = {**bar, "what": "exact against Y", "measured": "not measured: no Y", "met": None}
+    once = fill.filled(page, fill.table([bar, unknown, {**bar, "part": "studio", "met": False}], "a machine"))
+    assert "### Matching" in once
+    assert "| exact against X | 40× | ≥ 30× | met |" in once
+    assert "a machine: 1 of 2 bars met" in once
+    assert "**missed**" in once.partition("### Studio")[2]
+    assert "not measured" not in once.partition(fill.BEGIN)[2]
+    assert fill.filled(once, fill.table([bar], "a machine")) == fill.filled(
+        page, fill.table([bar], "a machine")
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy import ndimage as ndi
 
 from edgecritic.detectors import detect
 from edgecritic.detectors.matlab import edge_matlab
-from edgecritic.errors import InputError
+from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.matching import match
 from edgecritic.measures import assess, score
 from edgecritic.protocols.tuning import matched_measures, tune
@@ -203,3 +204,31 @@ def test_rates_under_a_strategy_are_those_of_its_matching(scene: tuple[np.ndarra
     smaller = found.without_maps()
     assert smaller.ladders == ()
     assert smaller.best("canny", names[0]) == found.best("canny", names[0])
+
+
+@pytest.mark.parametrize("strategy", ["exact", "exact(tolerance=1.5)", "exact(window=5)", "eps(window=5)"])
+def test_a_sweep_under_a_strategy_has_the_values_of_score(
+    scene: tuple[np.ndarray, np.ndarray], strategy: str
+) -> None:
+    image, truth = scene
+    truths = [truth, np.roll(truth, 2, axis=1)]
+    names = ["sk", *matched_measures(strategy), f"f(strategy={strategy})"]
+    levels = [0.6, 0.05, 1.1, 0.3]
+    found = tune(image, truths, detectors=["canny"], measures=names, thresholds=levels)
+    for place, level in enumerate(levels):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMeasureWarning)
+            expected = score(detect("canny", image).binary(level), truths, names).mean
+        for name in found.measures:
+            assert found.curve("canny", name)[place] == pytest.approx(expected[name]), (level, name)
+
+
+def test_a_truth_without_edges_is_judged_by_the_tables(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    names = matched_measures("exact(tolerance=2)")
+    found = tune(image, [truth, ~truth & False], detectors=["canny"], measures=names, thresholds=[0.2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        expected = score(detect("canny", image).binary(0.2), [truth, ~truth & False], names).mean
+    for name in names:
+        assert found.curve("canny", name)[0] == pytest.approx(expected[name])

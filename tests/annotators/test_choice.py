@@ -108,6 +108,7 @@ def test_files_come_back_as_they_were(images, tmp_path):
     ("name", "content", "words"),
     [
         ("a.csv", "trial,choice\n1,left\n", "no subject"),
+        ("a.csv", "observer,selection,trial\nann,1,4\n", "of the studio"),
         ("a.json", '{"answers": [{"trial": "1", "subject": "a", "choice": "up"}]}', "'left' or 'right'"),
         ("a.json", "[1, 2]", "list of answers"),
         ("a.json", "{", "cannot be read"),

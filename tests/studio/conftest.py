@@ -1,4 +1,4 @@
-"""A studio for tests: every test of the data layer runs on SQLite and, where there is one, on PostgreSQL."""
+"""A studio for tests: data layer, pages and security run on SQLite and, where there is one, on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +24,7 @@ from edgecritic.studio import projects
 from edgecritic.studio.app import create_app
 from edgecritic.studio.database import Database, open_database
 from edgecritic.studio.experiments import Plan, draw_trials
-from edgecritic.studio.models import Trial
+from edgecritic.studio.models import Base, Trial
 from edgecritic.studio.pictures import encode_png, read_photo
 from edgecritic.studio.settings import Settings
 
@@ -31,14 +32,9 @@ POSTGRES = os.environ.get("EDGECRITIC_TEST_PG", "")
 OWN = {"x-edgecritic": "1"}
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request, tmp_path) -> Iterator[str]:
-    """The URL of an empty database."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'studio.db'}"
-        return
-    if not POSTGRES:
-        pytest.skip("no PostgreSQL server; set EDGECRITIC_TEST_PG")
+@contextmanager
+def new_schema() -> Iterator[str]:
+    """Make an empty schema on the PostgreSQL server and give its URL."""
     name = f"test_{secrets.token_hex(6)}"
     admin = create_engine(POSTGRES, isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
@@ -50,6 +46,24 @@ def database_url(request, tmp_path) -> Iterator[str]:
     admin.dispose()
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def kind(request) -> str:
+    """The kind of database; PostgreSQL where there is a server."""
+    if request.param == "postgresql" and not POSTGRES:
+        pytest.skip("no PostgreSQL server; set EDGECRITIC_TEST_PG")
+    return request.param
+
+
+@pytest.fixture
+def database_url(kind, tmp_path) -> Iterator[str]:
+    """The URL of an empty database."""
+    if kind == "sqlite":
+        yield f"sqlite:///{tmp_path / 'studio.db'}"
+        return
+    with new_schema() as url:
+        yield url
+
+
 @pytest.fixture(scope="session")
 def migrated(tmp_path_factory) -> Path:
     """An SQLite file with the tables, to be copied."""
@@ -58,12 +72,25 @@ def migrated(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def migrated_schema() -> Iterator[str]:
+    """The URL of a schema with the tables, to be emptied after every use: migrating takes a second."""
+    with new_schema() as url:
+        open_database(url).close()
+        yield url
+
+
 @pytest.fixture
-def database(database_url, migrated) -> Iterator[Database]:
-    if database_url.startswith("sqlite"):
-        shutil.copy(migrated, database_url.removeprefix("sqlite:///"))
-    opened = open_database(database_url)
+def database(kind, request) -> Iterator[Database]:
+    """A database with empty tables."""
+    if kind == "sqlite":
+        yield request.getfixturevalue("sqlite")
+        return
+    opened = open_database(request.getfixturevalue("migrated_schema"))
     yield opened
+    with opened.engine.begin() as connection:
+        names = ", ".join(table.name for table in Base.metadata.sorted_tables)
+        connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
     opened.close()
 
 
@@ -73,6 +100,12 @@ def sqlite(tmp_path, migrated) -> Iterator[Database]:
     opened = open_database(f"sqlite:///{tmp_path / 'studio.db'}")
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def store(sqlite) -> Database:
+    """Return the database behind a site; modules that try both databases put `database` in its place."""
+    return sqlite
 
 
 def photo_of(values: np.ndarray) -> bytes:
@@ -191,13 +224,13 @@ class Site:
 
 
 @pytest.fixture
-def serve_site(sqlite, tmp_path) -> Iterator[Callable[..., Site]]:
-    """Return a function that serves the SQLite studio with other settings."""
+def serve_site(store, tmp_path) -> Iterator[Callable[..., Site]]:
+    """Return a function that serves the studio with other settings."""
     made: list[Site] = []
 
     def serve(**more) -> Site:
         settings = Settings(data=tmp_path, **{"upload_bytes": 2**20, "upload_pixels": 10**6} | more)
-        made.append(Site(sqlite, settings, Server(settings, sqlite)))
+        made.append(Site(store, settings, Server(settings, store)))
         return made[-1]
 
     yield serve
@@ -208,7 +241,7 @@ def serve_site(sqlite, tmp_path) -> Iterator[Callable[..., Site]]:
 
 
 @pytest.fixture
-def site(serve_site, sqlite, fill) -> Site:
+def site(serve_site, store, fill) -> Site:
     """A studio with a project, for the owner at this computer."""
-    fill(sqlite)
+    fill(store)
     return serve_site()

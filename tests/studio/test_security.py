@@ -29,6 +29,12 @@ EVIL = [
 
 
 @pytest.fixture
+def store(database):
+    """Every test of this module runs on both databases."""
+    return database
+
+
+@pytest.fixture
 def guarded(site):
     """The same studio with a password."""
     with site.database.session() as session:
@@ -170,10 +176,10 @@ def test_a_proxy_is_not_taken_for_the_owner(site, serve_site):
     assert elsewhere.stranger().get("/projects/1", headers={"x-remote-user": "ada"}).status_code == 403
 
 
-def test_https_gives_secure_cookies(serve_site, fill, sqlite):
-    fill(sqlite)
+def test_https_gives_secure_cookies(serve_site, fill, store):
+    fill(store)
     site = serve_site(public_url="https://studio.example")
-    with sqlite.session() as session:
+    with store.session() as session:
         _, token = projects.invite(session, "Ada", project_id=1)
     assert "Secure" in site.stranger().get(f"/i/{token}").headers["set-cookie"]
 

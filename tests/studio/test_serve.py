@@ -41,13 +41,13 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path):
 
 
 def test_an_empty_studio_gets_an_example(tmp_path):
-    database = prepare(Settings(data=tmp_path), migrate_command="migrate")
+    database = prepare(Settings(data=tmp_path), command="edgecritic studio")
     with database.session() as session:
         assert session.scalars(select(Project.name)).all() == ["Synthetic shapes"]
         assert session.scalar(select(func.count(Image.id))) == 6
     database.close()
     # The second start finds a project and adds nothing.
-    again = prepare(Settings(data=tmp_path), migrate_command="migrate")
+    again = prepare(Settings(data=tmp_path), command="edgecritic studio")
     with again.session() as session:
         assert session.scalar(select(func.count(Project.id))) == 1
     again.close()
@@ -57,9 +57,9 @@ def test_others_need_a_password(tmp_path, monkeypatch):
     open_to_all = Settings(data=tmp_path, host="0.0.0.0")
     monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
     with pytest.raises(InputError, match="owner's password"):
-        prepare(open_to_all, migrate_command="migrate", example=False)
+        prepare(open_to_all, command="edgecritic studio", example=False)
     monkeypatch.setenv(PASSWORD_VARIABLE, "a good long password")
-    database = prepare(open_to_all, migrate_command="migrate", example=False)
+    database = prepare(open_to_all, command="edgecritic studio", example=False)
     with database.session() as session:
         assert auth.check_password(session, "a good long password")
     database.close()

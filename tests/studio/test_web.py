@@ -14,6 +14,12 @@ from edgecritic.studio.pictures import encode_png
 HTML = {"accept": "text/html"}
 
 
+@pytest.fixture
+def store(database):
+    """Every test of this module runs on both databases."""
+    return database
+
+
 def png(shape=(40, 50), seed=0) -> bytes:
     return encode_png(np.random.default_rng(seed).integers(0, 255, shape).astype(np.uint8))
 
@@ -194,7 +200,7 @@ def test_a_closed_experiment_takes_nothing(trial_site):
 def test_others_need_a_password(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("EDGECRITIC_STUDIO_PASSWORD", raising=False)
     assert main(["studio", "--data", str(tmp_path), "--host", "0.0.0.0", "--no-example"]) == 1
-    assert "--set-password" in capsys.readouterr().err
+    assert f"edgecritic studio --data {tmp_path} --set-password" in capsys.readouterr().err
     answers = iter(["a long password", "another password"])
     monkeypatch.setattr("getpass.getpass", lambda _prompt: next(answers))
     assert main(["studio", "--data", str(tmp_path), "--set-password"]) == 1

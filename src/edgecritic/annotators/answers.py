@@ -65,6 +65,11 @@ def read_answers(path: str | Path) -> list[Answer]:
         rows = content.get("answers") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise DataError(f"{file}: expected a list of answers with {', '.join(_FIELDS)}")
+    if rows and {"observer", "selection"} <= set(rows[0]):
+        raise DataError(
+            f"{file}: these answers are of an experiment of the studio, which draws trials of its own; "
+            "its risk is on the page of the experiment, and votes.csv has the majorities"
+        )
     answers = []
     for number, row in enumerate(rows, start=1):
         missing = [name for name in _FIELDS if not isinstance(row.get(name), str)]

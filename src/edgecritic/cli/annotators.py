@@ -46,6 +46,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from edgecritic.cli._output import print_json, progress
+    from edgecritic.cli._wide import terminal_width
     from edgecritic.report.annotators import annotators_document, write_annotators
     from edgecritic.report.document import document_text
     from edgecritic.run.annotators import run_annotators
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         few = [table for table in document.tables if table.name != "images"]
         from dataclasses import replace
 
-        print(document_text(replace(document, tables=tuple(few))))
+        print(document_text(replace(document, tables=tuple(few)), width=terminal_width()))
         if args.out is not None:
             print(f"\nReport: {Path(args.out) / 'report.html'}")
     for failure in finished.results["failures"]:

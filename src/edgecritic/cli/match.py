@@ -94,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
         spacing=spacing,
     )
     notes = [f"truth: {several}"] if several else []
+    notes += _voxel_note(args.truth) if args.spacing is None and truth.ndim == 3 else []
     if args.overlay is not None:
         notes.append(_draw(found, args.overlay, args.image))
     if args.json:
@@ -170,6 +171,16 @@ def _spacing(text: str) -> Any:
         raise argparse.ArgumentTypeError(
             f"expected numbers such as 1 or 2,0.5,0.5, or 'file', got {text!r}"
         ) from None
+
+
+def _voxel_note(path: str) -> list[str]:
+    from edgecritic.cli._score_files import size_text
+    from edgecritic.datasets.files import read_spacing
+
+    sizes = read_spacing(path)
+    if sizes is None or set(sizes) == {1.0}:
+        return []
+    return [f"distances are in voxels; --spacing file takes the truth's voxel size of {size_text(sizes)}"]
 
 
 def _file_spacing(path: str) -> tuple[float, ...]:

@@ -20,7 +20,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="compute measures of a binary edge map, or of a folder of them",
         description="Compute measures of a candidate against one truth or several (each file may hold the "
         "maps of several annotators), or with --alone the measures that need no truth. "
-        "`edgecritic list measures` shows all of them.",
+        "`edgecritic list measures` shows all of them. ↑ marks measures of which more is better, ↓ those of "
+        "which less is: f and fom are 0 at best, dice is the F-measure, pfom Pratt's figure as he wrote it.",
         epilog="Name the files before -m: edgecritic score canny.png truth.png -m fom 'baddeley(k=1)'",
     )
     parser.add_argument("candidate", type=Path, help="binary edge map, or a folder of them")

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.set_password:
         return _set_password(settings, _command(args))
-    database = serve.prepare(settings, migrate_command=_command(args), example=not args.no_example)
+    database = serve.prepare(settings, command=_command(args), example=not args.no_example)
     serve.serve(settings, database, _say_ready)
     return 0
 
@@ -94,7 +94,7 @@ def _settings(args: argparse.Namespace) -> Settings:
 
 
 def _command(args: argparse.Namespace) -> str:
-    """Return the command that migrates this database."""
+    """Return the command that opens this database."""
     parts = ["edgecritic", "studio"]
     if args.data:
         parts += ["--data", args.data]
@@ -102,7 +102,7 @@ def _command(args: argparse.Namespace) -> str:
         from sqlalchemy import make_url
 
         parts += ["--db", make_url(args.db).render_as_string(hide_password=True)]
-    return shlex.join([*parts, "--migrate"])
+    return shlex.join(parts)
 
 
 def _set_password(settings: Settings, command: str) -> int:
@@ -112,7 +112,7 @@ def _set_password(settings: Settings, command: str) -> int:
     from edgecritic.studio import auth
     from edgecritic.studio.database import open_database
 
-    database = open_database(settings.database_url, command)
+    database = open_database(settings.database_url, f"{command} --migrate")
     try:
         first = getpass("new password of the owner: ")
         if getpass("the same again: ") != first:

@@ -340,6 +340,7 @@ def _cases(args: argparse.Namespace) -> Iterator[list[Any]]:
 def _finish(args: argparse.Namespace, document: Any, results: dict[str, Any], problems: list[str]) -> int:
     """Print the study and write its files."""
     from edgecritic.cli._output import jsonable, print_json
+    from edgecritic.cli._wide import terminal_width
     from edgecritic.report.document import document_text, write_document
 
     if args.out is not None:
@@ -347,7 +348,7 @@ def _finish(args: argparse.Namespace, document: Any, results: dict[str, Any], pr
     if args.json:
         print_json(results)
     else:
-        print(document_text(document))
+        print(document_text(document, width=terminal_width()))
         if args.out is not None:
             print(f"\nReport: {Path(args.out) / 'report.html'}")
     return _complain(problems)

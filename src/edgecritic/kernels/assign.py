@@ -151,7 +151,7 @@ def _find_end(
     price: Ints,
     other_price: Ints,
     alone: Ints,
-    most: int,
+    most: np.int64,
     scale: int,
     search: Search,
     root: int,
@@ -280,8 +280,9 @@ def add(links: Links, state: State, search: Search, new: int) -> int:
     Return the row that stays alone because of it (it may be `new` itself), or `ALONE` if there is none.
     """
     state.u[new] = 0
+    scale, most = state.scale[0], np.int64(0)
     end_row, end_column = _find_end(
-        links, state.column_of, state.row_of, state.u, state.v, state.dummy, 0, state.scale[0], search, new
+        links, state.column_of, state.row_of, state.u, state.v, state.dummy, most, scale, search, new
     )
     return end_row if end_column == ALONE else ALONE
 

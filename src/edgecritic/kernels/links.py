@@ -59,11 +59,8 @@ def links_of_rows(
             return start, other[:0], cost[:0]
         if size + steps.size > capacity:
             capacity += capacity // 2 + steps.size
-            more_other = np.empty(capacity, dtype=np.int32)
-            more_cost = np.empty(capacity, dtype=np.int32)
-            more_other[:size] = other[:size]
-            more_cost[:size] = cost[:size]
-            other, cost = more_other, more_cost
+            other = _longer(other, size, capacity)
+            cost = _longer(cost, size, capacity)
         here = rows[row]
         for step in range(steps.size):
             column = columns_at[here + steps[step]]
@@ -124,7 +121,8 @@ def _near_pairs(
     number = np.empty(pixels, dtype=np.int32)
     size = rows = 0
     for map_number in range(map_start.size - 1):
-        number[:] = -1
+        for pixel in range(pixels):
+            number[pixel] = -1
         for step in range(steps.size):
             if size + map_start[map_number + 1] - map_start[map_number] > capacity:
                 if size > most:
@@ -151,7 +149,8 @@ def _near_pairs(
 @kernel
 def _longer(array: Places, size: int, capacity: int) -> Places:
     longer = np.empty(capacity, dtype=np.int32)
-    longer[:size] = array[:size]
+    for at in range(size):  # copying a slice takes two seconds to compile
+        longer[at] = array[at]
     return longer
 
 

@@ -19,6 +19,7 @@ from edgecritic.inputs import BoolArray, FloatArray, Spacing, as_spacing
 from edgecritic.measures.evidence import Single
 from edgecritic.measures.scoring import as_maps, choose, default_measures, evaluate, pair_up
 from edgecritic.measures.targets import Target, as_target
+from edgecritic.protocols.tuning_matching import exact_rates
 from edgecritic.protocols.tuning_table import best_table
 
 __all__ = [
@@ -239,7 +240,8 @@ def tune(
     -----
     Dissimilarities are minimised, similarities maximised; the lowest of equally good thresholds is taken. A
     truth's distance transform is made once for all detectors, a candidate's once for all measures and
-    truths. Equal candidates are judged once.
+    truths. Equal candidates are judged once. Precision and recall under ``exact`` come from one matching that
+    follows the thresholds.
 
     References
     ----------
@@ -355,6 +357,9 @@ def _judge(
     steps = ladder.thresholds.size
     values, counts = np.empty((steps, len(chosen))), np.empty(steps, dtype=np.int64)
     confusions = np.zeros((steps, 4), dtype=np.int64)
+    truths = [goal.mask for goal in goals]
+    swept = exact_rates(ladder.cut, ladder.thresholds, truths, chosen, sizes) if _all_set(goals) else {}
+    rest = [place for place in range(len(chosen)) if place not in swept]
     known: dict[int, int] = {}
     with warnings.catch_warnings():
         # High thresholds leave nothing: their values come from the measures' tables.
@@ -364,9 +369,15 @@ def _judge(
             # Candidates are nested: equal counts are equal maps.
             if count in known:
                 values[index], confusions[index] = values[known[count]], confusions[known[count]]
-            else:
-                values[index], confusions[index] = _values(mask, goals, chosen, sizes)
-                known[count] = index
+                continue
+            places = rest if count else list(range(len(chosen)))
+            values[index] = [
+                swept[place][index] if place in swept else np.nan for place in range(len(chosen))
+            ]
+            values[index, places], confusions[index] = _values(
+                mask, goals, [chosen[place] for place in places], sizes
+            )
+            known[count] = index
     return values, counts, confusions
 
 
@@ -374,6 +385,10 @@ def _candidates(ladder: _Ladder) -> Iterator[tuple[BoolArray, int]]:
     for threshold in ladder.thresholds:
         mask = ladder.cut(float(threshold))
         yield mask, int(np.count_nonzero(mask))
+
+
+def _all_set(goals: Sequence[Target]) -> bool:
+    return bool(goals) and all(goal.count for goal in goals)
 
 
 def _values(

@@ -164,6 +164,7 @@ def _histogram(results: dict[str, Any]) -> Drawing:
         right.hist([row["agreement"] for row in results["per_image"]], bins=20, color="#2a788e")
         right.set_xlabel("mean F between annotators")
         right.set_ylabel("images")
+        right.locator_params(axis="y", integer=True)
 
     return draw(
         "strength",

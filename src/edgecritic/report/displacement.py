@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,15 +65,31 @@ def _findings(study: Displacement) -> tuple[str, ...]:
     )
 
 
+def _alike(study: Displacement, names: Sequence[str]) -> list[list[str]]:
+    """Return the names in groups that have the same curves: one of them would hide the others."""
+    groups: list[list[str]] = []
+    for name in names:
+        mine = normalised(*study.curves(name))
+        for group in groups:
+            if np.allclose(mine, normalised(*study.curves(group[0])), atol=1e-3):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return groups
+
+
 def _paint(figure: Figure, study: Displacement) -> None:
     families = family_order(study)
     panels = figure.subplots(len(families), 2, sharex=True, sharey=True, squeeze=False)
     for row, family in zip(panels, families, strict=True):
         names = [name for name, own in zip(study.measures, study.families, strict=True) if own == family]
-        for index, name in enumerate(names):
-            style = ("-", "--", ":", "-.")[index // 8 % 4]
-            for panel, curve in zip(row, normalised(*study.curves(name)), strict=True):
-                panel.plot(study.shifts, curve, style, color=f"C{index % 8}", label=name)
+        for index, alike in enumerate(_alike(study, names)):
+            # Gaps of the later curves show what lies below them.
+            style = ("--", "-.", ":")[index % 3] if index else "-"
+            label = ",\n".join(alike)
+            for panel, curve in zip(row, normalised(*study.curves(alike[0])), strict=True):
+                panel.plot(study.shifts, curve, style, color=f"C{index % 10}", label=label, linewidth=2)
         row[0].set_ylabel("normalised value")
         row[0].set_title(f"{family}: false alarms")
         row[1].set_title(f"{family}: misses")

@@ -6,10 +6,11 @@ import base64
 import csv
 import io
 import json
+import textwrap
 import unicodedata
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -98,15 +99,20 @@ def draw(
     return Drawing(name=name, title=title, caption=caption, content=content)
 
 
-def document_text(document: Document) -> str:
-    """Return title, findings and tables as text for a terminal."""
+def document_text(document: Document, *, width: int | None = None) -> str:
+    """Return title, findings and tables as text.
+
+    With a `width` in columns of text, lines are wrapped, and columns of a table that do not fit come below
+    the others, each time with the first one.
+    """
     parts = [document.title, "=" * len(document.title), ""]
-    parts += [f"{name}: {value}" for name, value in document.facts]
-    parts += ["", *(f"* {line}" for line in document.findings)]
+    parts += [_wrapped(f"{name}: {value}", width) for name, value in document.facts]
+    parts += ["", *(_wrapped(f"* {line}", width) for line in document.findings)]
     for table in document.tables:
-        parts += ["", table.title, *_aligned(table)]
+        pieces = ["\n".join(_aligned(piece)) for piece in _pieces(table, width)]
+        parts += ["", _wrapped(table.title, width), "\n\n".join(pieces)]
         if table.note:
-            parts.append(table.note)
+            parts.append(_wrapped(table.note, width))
     return "\n".join(parts)
 
 
@@ -254,6 +260,35 @@ def _aligned(table: Table) -> list[str]:
         lines.append("  ".join(shown).rstrip())
     lines.insert(1, "  ".join("-" * width for width in widths))
     return lines
+
+
+def _pieces(table: Table, width: int | None) -> list[Table]:
+    """Return tables of some columns each that fit into the width."""
+    if width is None:
+        return [table]
+    rows = [table.header, *([_shown(cell, table.digits) for cell in row] for row in table.rows)]
+    sizes = [max(_width(row[i]) for row in rows) for i in range(len(table.header))]
+    groups: list[list[int]] = [[0]]
+    for place in range(1, len(sizes)):
+        if len(groups[-1]) > 1 and sum(sizes[i] + 2 for i in groups[-1]) + sizes[place] > width:
+            groups.append([0])
+        groups[-1].append(place)
+    return [
+        replace(
+            table,
+            header=tuple(table.header[i] for i in group),
+            rows=tuple(tuple(row[i] for i in group) for row in table.rows),
+        )
+        for group in groups
+    ]
+
+
+def _wrapped(text: str, width: int | None) -> str:
+    """Return a line in several, those of a list indented."""
+    if width is None:
+        return text
+    indent = "  " if text.startswith("* ") else ""
+    return textwrap.fill(text, width, subsequent_indent=indent, break_long_words=False)
 
 
 def _width(text: str) -> int:

@@ -154,6 +154,8 @@ def _lines(studies: Sequence[MatchingStudy], key: str, label: str, title: str) -
                 rows = [row for row in study.results if row.kind == kind and (row.first, row.second) == names]
                 xs, ys = [row.tolerance for row in rows], [value(row) for row in rows]
                 axis.plot(xs, ys, "o-", color=COLOURS[number], label="–".join(names))
+            if np.isnan(np.concatenate([np.asarray(one.get_ydata(), float) for one in axis.lines])).all():
+                axis.text(0.5, 0.5, "too few maps", ha="center", transform=axis.transAxes, color="#777777")
             axis.set_title(f"{study.maps}, {kind}", fontsize=9)
             axis.set_xlabel("tolerance (pixels)")
             axis.set_xticks(sorted({row.tolerance for row in study.results}))

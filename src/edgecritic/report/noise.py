@@ -110,7 +110,8 @@ def _draw_levels(panel: Any, study: NoiseStudy) -> None:
     panel.margins(x=0.05)
     panel.spines[["top", "right"]].set_visible(False)
     panel.set(xlabel="signal-to-noise ratio (dB)", ylabel="mean rank (1 is best)")
-    panel.set_title(f"{len(study.judges)} measures, {len(study.seeds)} scenes", fontsize="medium")
+    scenes = "1 scene" if len(study.seeds) == 1 else f"{len(study.seeds)} scenes"
+    panel.set_title(f"{len(study.judges)} measures, {scenes}", fontsize="medium")
 
 
 def _draw_ranks(figure: Any, panel: Any, study: NoiseStudy, level: float) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic.annotators.answers import read_answers, trials_json
-from edgecritic.annotators.choice import MODES, Mode, Trial, dataset_risk, trials
+from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, dataset_risk, trials
 from edgecritic.annotators.perceptual import LabelStrength, strength
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.write import write_map
@@ -189,6 +189,7 @@ def run_labels(
     answers : path, optional
         Answers of people to ``trials.json`` of an earlier run, as CSV or JSON.
     """
+    given = [] if answers is None else read_answers(answers)
     home = Path(out).absolute()
     common: dict[str, Any] = {"split": split, "jobs": jobs, "cluster": cluster, "progress": progress}
     people = run_annotators(truth, images=images, out=home, **common)
@@ -206,7 +207,7 @@ def run_labels(
         found = find_cases(Path(maps[entry["name"]]).absolute(), Path(truth).absolute(), split=split)
         asked += _trials(entry, [case for case in found if case.id in several], seed)
     write_text(home / "trials.json", trials_json(asked))
-    risks = {} if answers is None else _risks(asked, answers)
+    risks = {} if answers is None else _risks(asked, given, answers)
     return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), risks=risks)
 
 
@@ -285,8 +286,7 @@ def _trials(entry: Mapping[str, Any], cases: Sequence[Case], seed: int) -> list[
     return asked
 
 
-def _risks(asked: Sequence[Trial], answers: str | Path) -> dict[str, Any]:
-    given = read_answers(answers)
+def _risks(asked: Sequence[Trial], given: Sequence[Answer], answers: str | Path) -> dict[str, Any]:
     risks = {}
     for mode in MODES:
         some = [trial for trial in asked if trial.mode == mode]

@@ -23,8 +23,8 @@ __all__ = ["PASSWORD_VARIABLE", "add_example", "prepare", "serve"]
 PASSWORD_VARIABLE = "EDGECRITIC_STUDIO_PASSWORD"
 
 
-def prepare(settings: Settings, *, migrate_command: str, example: bool = True) -> Database:
-    """Open the database and see that it may be served at this address.
+def prepare(settings: Settings, *, command: str, example: bool = True) -> Database:
+    """Open the database and see that it may be served at this address; messages name the `command` for it.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def prepare(settings: Settings, *, migrate_command: str, example: bool = True) -
     InputError
         If others could reach the studio and neither a password nor a reverse proxy guards it.
     """
-    database = open_database(settings.database_url, migrate_command)
+    database = open_database(settings.database_url, f"{command} --migrate")
     try:
         with database.session() as session:
             given = os.environ.get(PASSWORD_VARIABLE)
@@ -42,7 +42,7 @@ def prepare(settings: Settings, *, migrate_command: str, example: bool = True) -
             if not (settings.local or settings.proxy_user_header or auth.has_password(session)):
                 raise InputError(
                     f"others can reach {settings.host}, so the studio needs an owner's password: set one "
-                    f"with edgecritic studio --set-password or {PASSWORD_VARIABLE}, or name the header of "
+                    f"with {command} --set-password or {PASSWORD_VARIABLE}, or name the header of "
                     "your reverse proxy with --proxy-user-header"
                 )
             empty = session.scalar(select(Project.id).limit(1)) is None

@@ -1,0 +1,123 @@
+"""How soon commands start: their help, their first work, and the compilation of the kernels."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bars import Figure, Given, check, child, surroundings
+from edgecritic.cli.main import build_parser
+from edgecritic.datasets.synthetic import write
+
+PART = "adoption"
+EDGECRITIC = ("-m", "edgecritic")
+
+
+def commands(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command and sub-command."""
+    yield path
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                yield from commands(inner, (*path, name))
+
+
+def slowest(spent: dict[str, float]) -> str:
+    """Return the slowest few in words."""
+    three = sorted(spent.items(), key=lambda item: -item[1])[:3]
+    return f"{len(spent)} commands; slowest " + ", ".join(f"{name} {took:.2f} s" for name, took in three)
+
+
+@check(PART, ("--help of every command", "≤ 0.5 s"))
+def helps(given: Given) -> Iterator[Figure]:
+    spent = {}
+    for words in commands(build_parser()):
+        runs = [child(*EDGECRITIC, *words, "--help")[0] for _ in range(given.size(2, 3))]
+        spent[" ".join(words) or "edgecritic"] = min(runs)
+    yield Figure(slowest(spent), max(spent.values()) <= 0.5)
+
+
+@check(PART, ("first work of every command, warm cache", "≤ 1.5 s"))
+def first_work(given: Given) -> Iterator[Figure]:
+    """Whole runs on as little as possible; of demo and studio, until the first line and the first answer."""
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        write(home / "data", 2)
+        spent = {}
+        for words in small_work(home / "data"):
+            child(*EDGECRITIC, *words, cwd=home)
+            runs = [child(*EDGECRITIC, *words, cwd=home)[0] for _ in range(given.size(2, 3))]
+            spent[words[0]] = min(runs)
+        spent["demo"] = min(first_line(home, "demo") for _ in range(2))
+        spent["studio"] = min(first_line(home, "studio", "--port", "0", "--no-example") for _ in range(2))
+    yield Figure(slowest(spent), max(spent.values()) <= 1.5)
+
+
+def small_work(data: Path) -> Iterator[list[str]]:
+    """Yield the words of each command that does its work and ends."""
+    image = sorted((data / "images").iterdir())[0]
+    maps, truths = data / "predictions/good", data / "truth"
+    one = [str(maps / image.name), str(truths / f"{image.stem}.mat"), "--binarize", "0.5", "--json"]
+    yield ["match", *one]
+    yield ["score", *one]
+    yield ["detect", "canny", str(image), "-o", "edges"]
+    tuned = ["--truth", str(truths / f"{image.stem}.mat"), "-d", "canny", "-m", "f", "--thresholds", "11"]
+    yield ["tune", str(image), *tuned, "--json"]
+    yield ["bench", f"good={maps}", "--truth", str(truths), "--json"]
+    yield ["doctor", str(maps), "--truth", str(truths)]
+    yield ["annotators", str(truths), "--json"]
+    yield ["study", "displacement", "--json"]
+    yield ["list", "measures"]
+    yield ["completion", "bash"]
+
+
+def first_line(home: Path, *words: str) -> float:
+    """Return the seconds until a command prints its first line; it is ended then."""
+    start = time.perf_counter()
+    with subprocess.Popen(
+        [sys.executable, "-u", *EDGECRITIC, *words],
+        cwd=home,
+        env=surroundings(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        said = process.stdout.readline()
+        spent = time.perf_counter() - start
+        process.kill()
+    if not said:
+        raise RuntimeError(f"{' '.join(words)} ended without a word")
+    return spent
+
+
+SWEEP = """
+import numpy as np, edgecritic
+strength = np.zeros((40, 50))
+strength[20] = 0.5
+edgecritic.Benchmark().update(strength, [strength > 0])
+"""
+
+
+@check(
+    PART,
+    ("kernels of one command (match, bench), compiled from nothing", "≤ 15 s"),
+    ("second start of edgecritic match on a small pair", "≤ 1.5 s"),
+    ("all kernels (warmup), compiled from nothing", "≤ 40 s"),
+)
+def compilation(given: Given) -> Iterator[Figure]:
+    del given
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        write(home / "data", 1)
+        words = [*EDGECRITIC, *next(small_work(home / "data"))]
+        first, _ = child(*words, NUMBA_CACHE_DIR=str(home / "one"))
+        bench, _ = child("-c", SWEEP, NUMBA_CACHE_DIR=str(home / "bench"))
+        yield Figure(f"match {first:.1f} s, bench {bench:.1f} s", max(first, bench) <= 15)
+        second = min(child(*words, NUMBA_CACHE_DIR=str(home / "one"))[0] for _ in range(3))
+        yield Figure(f"{second:.2f} s", second <= 1.5)
+        whole, _ = child(*EDGECRITIC, "warmup", NUMBA_CACHE_DIR=str(home / "all"))
+        yield Figure(f"{whole:.1f} s", whole <= 40)

@@ -1,0 +1,100 @@
+"""The studio: many subjects at once, a server that is killed, a large image, and hostile input."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bars import Figure, Given, check, run_tests
+
+PART = "studio"
+LIMITS = {"SQLite": 600, "PostgreSQL": 250}
+"""The 95th percentile of an answer's time in milliseconds."""
+
+
+@contextmanager
+def database(kind: str) -> Iterator[tuple[str, Path]]:
+    """Make an empty database; yield its URL and a folder for logs."""
+    from studio_server import postgresql
+
+    with tempfile.TemporaryDirectory(prefix="studio-") as name:
+        folder = Path(name)
+        if kind == "SQLite":
+            yield f"sqlite:///{folder / 'studio.db'}", folder
+        else:
+            with postgresql(folder) as url:
+                yield url, folder
+
+
+def many_people(kind: str, given: Given, kills: int = 0) -> Figure:
+    from studio_load import Size, run_load
+
+    size = Size(40, 10, 4, 15) if given.quick else Size()
+    with database(kind) as (url, folder):
+        found = run_load(url, folder, size=size, kills=kills)
+    answers, edits = found.expected
+    text = (
+        f"{found.stored:,} of {answers:,} answers, {found.drawn} of {edits} edits stored, {found.wrong} lost"
+    )
+    if kills:
+        return Figure(f"{text}; {found.kills} kills", found.complete and found.kills == kills)
+    return Figure(f"{text}; 95 % within {found.late:.0f} ms", found.complete and found.late <= LIMITS[kind])
+
+
+def loaded(kind: str) -> None:
+    """Make the checks of one kind of database."""
+
+    @check(
+        PART,
+        (
+            f"200 subjects × 50 answers, two a second, {kind}",
+            f"none lost or doubled, 95 % ≤ {LIMITS[kind]} ms",
+        ),
+        needs=("sqlalchemy", "starlette", "uvicorn"),
+    )
+    def calm(given: Given) -> Iterator[Figure]:
+        yield many_people(kind, given)
+
+    @check(
+        PART,
+        (f"SIGKILL 10 times during that load, {kind}", "every acknowledged answer and edit is there"),
+        needs=("sqlalchemy", "starlette", "uvicorn"),
+    )
+    def killed(given: Given) -> Iterator[Figure]:
+        yield many_people(kind, given, given.size(2, 10))
+
+
+for each in LIMITS:
+    loaded(each)
+
+
+@check(
+    PART,
+    ("first useful view of a 2000×1500 image, Chromium", "≤ 2 s"),
+    ("longest frame while a brush draws on it", "≤ 50 ms"),
+    needs=("sqlalchemy", "starlette", "uvicorn", "playwright", "chromium"),
+)
+def large_image(given: Given) -> Iterator[Figure]:
+    from studio_browser import draw_on_large_image
+
+    del given
+    with database("SQLite") as (url, folder):
+        views, frames = draw_on_large_image(url, folder)
+    yield Figure(f"{', '.join(f'{view:.2f}' for view in views)} s", max(views) <= 2)
+    text = f"{max(frames):.0f} ms of {len(frames)} frames, without GPU"
+    yield Figure(text, max(frames) <= 50)
+
+
+@check(
+    PART,
+    (
+        "security suite and fuzz of every endpoint's input",
+        "no 5xx, no traceback, nothing reached: tests pass",
+    ),
+    needs=("pytest", "hypothesis", "httpx", "starlette", "sqlalchemy"),
+)
+def hostile(given: Given) -> Iterator[Figure]:
+    del given
+    yield run_tests("tests/studio/test_security.py", "tests/studio/test_fuzz.py")
