@@ -333,6 +333,11 @@ def test_one_warning_for_all_measures_and_truths():
     assert [item.category for item in caught] == [UndefinedMeasureWarning]
 
 
+def test_a_new_measure_is_computed_unless_it_says_otherwise():
+    assert GOOD.default
+    assert GOOD.units == ""
+
+
 def test_metadata_is_complete():
     for entry in measures:
         info = entry.info

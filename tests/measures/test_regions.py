@@ -98,11 +98,39 @@ def test_identical_segmentations_are_best_whatever_the_labels():
     assert (found["pri"], found["voi"], found["covering"]) == (1.0, 0.0, 1.0)
 
 
+def test_rounding_does_not_make_information_negative():
+    rng = np.random.default_rng(0)
+    for regions in range(2, 40):
+        first = rng.integers(0, regions, (9, 11))
+        assert 0 <= voi(first, rng.permutation(regions)[first]) < 1e-12
+
+
+def test_a_mask_is_a_map_of_two_labels():
+    mask, labels = np.eye(4, dtype=bool), np.arange(16).reshape(4, 4) // 5
+    for function in (pri, voi, covering):
+        assert function(mask, labels) == function(mask.astype(np.uint8), labels)
+        assert function(labels, mask) == function(labels, mask.astype(np.uint8))
+
+
 def test_several_truths_are_averaged():
     first = np.array([[1, 1, 2, 2]])
     truths = [np.array([[1, 1, 2, 2]]), np.array([[1, 1, 1, 1]])]
+    for function in (pri, voi, covering):
+        each = [function(first, truth) for truth in truths]
+        assert function(first, truths) == pytest.approx((each[0] + each[1]) / 2)
     assert covering(first, truths) == pytest.approx((1 + 0.5) / 2)
     assert score(first, truths, "covering")["covering"] == pytest.approx(covering(first, truths))
+
+
+def test_labels_of_volumes_and_labels_far_apart():
+    rng = np.random.default_rng(2)
+    first, second = rng.integers(0, 3, (2, 3, 4, 5))
+    flat = first.reshape(3, 20), second.reshape(3, 20)
+    spread = np.array([-(2**62), 7, 2**62])
+    for function in (pri, voi, covering):
+        assert function(first, second) == function(*flat)
+        assert function(spread[first], second) == pytest.approx(function(first, second), abs=1e-12)
+    assert pri(np.array([[5]]), np.array([[2]])) == 1  # no pair of pixels, none judged otherwise
 
 
 @pytest.mark.parametrize(
@@ -112,6 +140,8 @@ def test_several_truths_are_averaged():
         (np.zeros((2, 3)), np.zeros((2, 3), int), "integer labels"),
         (np.zeros(3, int), np.zeros(3, int), "2 or 3 dimensions"),
         (np.zeros((2, 3), int), [], "no label map"),
+        (np.zeros((0, 3), int), np.zeros((0, 3), int), "2 or 3 dimensions"),
+        (np.zeros((1, 1, 1, 2), int), np.zeros((1, 1, 1, 2), int), "2 or 3 dimensions"),
     ],
 )
 def test_bad_label_maps_are_refused(segmentation, truth, message):

@@ -102,23 +102,40 @@ def test_measures_are_functions_of_arrays_too():
         "fom(kappa=0)",
         "fom(kappa=2)",
         "f(alpha=1.5)",
+        "f(alpha=-0.5)",
         "hausdorff(percent=101)",
+        "hausdorff(percent=-0.5)",
         "hausdorff(mode=mean)",
         "dk(k=0)",
         "theta(delta=-1)",
+        "theta(k=0)",
+        "omega(delta=0)",
+        "omega(k=-1)",
+        "baddeley(k=0)",
+        "sk(k=0)",
         "baddeley(w=square)",
         "baddeley(c=0)",
         "sk(denominator=all)",
+        "pfom(kappa=0)",
+        "fom_e(kappa=0)",
+        "fom_revisited(kappa=0)",
+        "d4(kappa=0)",
+        "sfom(kappa=0)",
+        "mfom(kappa=0)",
+        "dp(kappa=0)",
         "dp(target=truth)",
         "dp(no_tp=maybe)",
-        "hd95(percent=-1)",
+        "hd95(percent=-0.5)",
+        "hd95(percent=100.5)",
         "hd95(percentile=median)",
         "hd95(surface=mesh)",
         "hd95(weights=area)",
         "hd95(compat=itk)",
-        "nsd(tolerance=-1)",
+        "nsd(tolerance=-0.5)",
+        "assd(weights=volume)",
         "boundary_iou(dilation=0)",
-        "fom_revisited(beta=-1)",
+        "fom_revisited(beta=-0.5)",
+        "pcm(radius=0)",
         "fom(kappa=nought)",
     ],
 )
@@ -205,7 +222,7 @@ def test_sweep_may_include_measures_without_truth():
     assert found["complexity"][0] == assess(STRENGTH >= 0.3, "complexity")["complexity"]
 
 
-@pytest.mark.parametrize("thresholds", [1, [], [math.nan], "many"])
+@pytest.mark.parametrize("thresholds", [1, [], [math.nan], [0.5, math.nan], "many"])
 def test_bad_thresholds(thresholds):
     with pytest.raises(InputError, match="thresholds"):
         sweep(STRENGTH, FIRST, thresholds=thresholds)

@@ -127,6 +127,8 @@ def test_hausdorff_rank():
     candidate[0, 1:21] = True
     found = compare(candidate, truth)
     assert measures.bind("hausdorff(percent=5)")(found) == 19
+    assert measures.bind("hausdorff(percent=95)")(found) == 1
+    assert measures.bind("hausdorff(percent=100)")(found) == 1
     assert measures.bind("hausdorff(percent=10, mode=tail_mean)")(found) == 19.5
 
 

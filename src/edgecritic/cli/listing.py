@@ -11,14 +11,14 @@ from edgecritic.cli._options import add_json
 __all__ = ["add_parser", "run", "KINDS", "entries"]
 
 KINDS = {
-    "strategies": ("edgecritic.matching.base", "strategies"),
-    "measures": ("edgecritic.measures.base", "measures"),
-    "detectors": ("edgecritic.detectors.base", "detectors"),
+    "strategies": ("edgecritic.matching", "strategies"),
+    "measures": ("edgecritic.measures", "measures"),
+    "detectors": ("edgecritic.detectors", "detectors"),
     "protocols": ("edgecritic.protocols.presets", "PRESETS"),
     "recipes": ("edgecritic.detectors.suppression", "RECIPES"),
     "datasets": ("edgecritic.datasets.layouts", "LAYOUTS"),
 }
-"""Module and name of the registry (or table) of each kind."""
+"""Where the registry (or table) of each kind lives: module and name."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

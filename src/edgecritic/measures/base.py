@@ -250,7 +250,7 @@ def plain_number(value: float) -> float | str | None:
     """Return a number as JSON can hold it: NaN is ``None``, infinity a word."""
     if math.isnan(value):
         return None
-    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+    return value if math.isfinite(value) else str(value)
 
 
 def _show(value: float | Special) -> float | str | None:

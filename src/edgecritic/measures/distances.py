@@ -328,7 +328,7 @@ def _tail(distances: NDArray[np.float64], percent: float, mode: str) -> float:
         return 0.0
     # Rounding must not push a whole number over the next one: 0.95 · 20 is 19.
     kept = math.ceil(round((1 - percent / 100) * distances.size, 9))
-    if percent == 0 or kept >= distances.size:
+    if kept >= distances.size:
         return float(distances.max())
     if mode == "tail_mean":
         return float(np.partition(distances, kept)[kept:].mean())

@@ -221,4 +221,4 @@ def _as_labels(data: Any, name: str) -> NDArray[np.integer[Any]]:
         raise InputError(f"{name} must be a label map of 2 or 3 dimensions, got shape {array.shape}")
     if array.dtype.kind not in "iub":
         raise InputError(f"{name} must hold integer labels, got dtype {array.dtype}")
-    return array.astype(np.int64) if array.dtype.kind == "b" else array
+    return array

@@ -85,7 +85,7 @@ def serve(settings: Settings, database: Database, ready: Callable[[str], None]) 
         timeout_graceful_shutdown=5,
     )
     server = _Server(config, ready)
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt, SystemExit):  # the second: uvicorn could not listen
         server.run()
     if not server.started:
         raise DataError(f"cannot listen on {settings.host}:{settings.port}; is another program using it?")

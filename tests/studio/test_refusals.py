@@ -1,0 +1,175 @@
+"""What the studio refuses to store, and what happens when the database does."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image as Picture
+from sqlalchemy.exc import OperationalError
+
+from edgecritic.errors import DataError, InputError
+from edgecritic.studio import exports, labelling, projects
+from edgecritic.studio.answers import AnswerWriter, NewAnswer, parse_answer
+from edgecritic.studio.auth import RateLimit
+from edgecritic.studio.database import make_engine, open_database
+from edgecritic.studio.fold import check_key
+from edgecritic.studio.labelling import parse_time
+from edgecritic.studio.pictures import encode_png, kind_of, read_photo
+from edgecritic.studio.problems import NotFound, NotNow
+from edgecritic.studio.segments import obvious_pair
+from edgecritic.studio.settings import Settings
+
+ANSWER = {"slot": 1, "side": "left", "reaction_ms": 400}
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ([], "an object"),
+        (ANSWER | {"slot": True}, "slot must be"),
+        (ANSWER | {"slot": 0}, "slot must be"),
+        (ANSWER | {"side": "middle"}, "left or right"),
+        (ANSWER | {"reaction_ms": -1}, "milliseconds"),
+        (ANSWER | {"reaction_ms": 3_600_001}, "at most an hour"),
+        (ANSWER | {"at": "noon"}, "milliseconds"),
+    ],
+)
+def test_broken_answers(document, message):
+    assert parse_answer(ANSWER, "secret", 1).side == "left"
+    with pytest.raises(InputError, match=message):
+        parse_answer(document, "secret", 1)
+
+
+class BrokenDatabase:
+    """A database whose transactions fail, always or while several answers come at once."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def session(self):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [OperationalError("INSERT", {}, OSError("disk full")), RuntimeError("odd")])
+def test_answers_that_could_not_be_stored_are_not_confirmed(error):
+    writer = AnswerWriter(BrokenDatabase(error))
+    answer = NewAnswer(secret="s", invitation_id=1, slot=1, side="left", reaction_ms=5)
+    futures = [writer.put(answer) for _ in range(3)]
+    gone = writer.put(answer)
+    gone.cancel()
+    writer.close()
+    for future in futures:
+        with pytest.raises(type(error)):
+            future.result(timeout=5)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Settings(data=None, port=70000), "port must lie in"),
+        (lambda: Settings(data=None, public_url="studio.example"), "http:// or https://"),
+        (lambda: make_engine("mysql://nowhere/x"), "sqlite:///FILE or postgresql"),
+        (lambda: make_engine("sqlite://"), "needs a file"),
+        (lambda: make_engine("::"), "cannot understand"),
+        (lambda: projects.clean_name(3), "must be text"),
+        (lambda: projects.invite(None, "Ada"), "one project or one experiment"),
+        (lambda: projects.add_maps(None, None, "truth", "x", []), "label or a detector"),
+        (lambda: exports.encode_map([np.eye(3)], "gif"), "is written as"),
+        (lambda: check_key("a b"), "letters, digits"),
+        (lambda: parse_time(True), "milliseconds"),
+        (lambda: kind_of(b"nothing known"), "no picture or map"),
+    ],
+)
+def test_refused_in_words(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_a_plain_url_of_postgresql_gets_its_driver():
+    engine = make_engine("postgresql://somebody@localhost/studio")
+    assert engine.url.drivername == "postgresql+psycopg"
+    engine.dispose()
+
+
+def test_a_database_that_cannot_be_opened(tmp_path):
+    (tmp_path / "studio.db").mkdir()
+    with pytest.raises(DataError, match="cannot open the database"):
+        open_database(f"sqlite:///{tmp_path / 'studio.db'}")
+
+
+def test_things_that_are_not_there(sqlite, fill):
+    project = fill(sqlite)
+    with sqlite.session() as session:
+        for call in (
+            lambda: projects.file_of(session, 1, "thumbnail"),
+            lambda: projects.revoke(session, 99),
+            lambda: projects.revoke(session, projects.owner_invitation(session, project).id),
+        ):
+            with pytest.raises(NotFound):
+                call()
+
+
+def test_equal_names_of_annotators_are_numbered(sqlite, fill):
+    project = fill(sqlite)
+    with sqlite.session() as session:
+        image = projects.images_of(session, project)[0]
+        for _ in range(3):
+            person, _ = projects.invite(session, "Ada", project_id=project)
+            work = labelling.open_annotation(session, person, image.id)
+            assert labelling.open_annotation(session, person, image.id) is work
+            labelling.submit(work)
+        assert list(labelling.submitted_maps(session, image.id)) == ["Ada", "Ada (2)", "Ada (3)"]
+
+
+def test_limits_forget_old_attempts_and_old_callers(monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr("edgecritic.studio.auth.time.monotonic", lambda: clock[0])
+    limit = RateLimit(1, 60, most_callers=2)
+    limit.check("a")
+    with pytest.raises(NotNow):
+        limit.check("a")
+    clock[0] += 60
+    limit.check("a")
+    limit.check("b")
+    limit.check("c")  # one too many: the oldest caller is forgotten
+    limit.check("a")
+    limit.take_back("nobody")
+
+
+def test_photos_of_every_depth():
+    ramp = np.tile(np.arange(0, 256, 4, dtype=np.uint8), (40, 1))
+    stream = io.BytesIO()
+    Picture.fromarray(ramp.astype(np.uint16) * 256 + 17).save(stream, "PNG")
+    assert read_photo(stream.getvalue(), 10**6).photo == read_photo(encode_png(ramp), 10**6).photo
+    two = io.BytesIO()
+    Picture.fromarray(ramp > 100).save(two, "PNG")
+    assert read_photo(two.getvalue(), 10**6).photo == read_photo(encode_png((ramp > 100) * 255), 10**6).photo
+    floats = io.BytesIO()
+    np.save(floats, ramp / 255)
+    with pytest.raises((InputError, DataError)):
+        read_photo(floats.getvalue(), 10**6)
+
+
+@pytest.mark.parametrize("held", range(1, 9))
+def test_photos_are_turned_as_pillow_turns_them(held):
+    from PIL import ImageOps
+
+    from edgecritic.studio.pictures import _upright
+
+    values = np.random.default_rng(held).integers(0, 255, (8, 12)).astype(np.uint8)
+    stream = io.BytesIO()
+    exif = Picture.Exif()
+    exif[0x0112] = held
+    Picture.fromarray(values).save(stream, "PNG", exif=exif)
+    expected = np.array(ImageOps.exif_transpose(Picture.open(stream)))
+    np.testing.assert_array_equal(_upright(stream.getvalue(), values), expected)
+
+
+def test_images_without_labels_or_space_have_no_checks():
+    gradient, rng = np.zeros((40, 40), dtype=np.uint8), np.random.default_rng(0)
+    nothing, some = np.zeros((40, 40), dtype=bool), np.eye(40, dtype=bool)
+    assert obvious_pair(gradient, [nothing], 5, rng) is None
+    assert obvious_pair(gradient, [some], 21, rng) is None
+    assert obvious_pair(gradient, [some], 5, rng) is not None
