@@ -16,7 +16,8 @@ from edgecritic.cli.main import main
 from edgecritic.datasets.write import write_map
 from edgecritic.errors import DataError, InputError
 from edgecritic.report.write import load_results
-from edgecritic.run.bench import detector_folder, run_bench
+from edgecritic.run.bench import run_bench
+from edgecritic.run.bench_results import detector_folder
 from edgecritic.run.files import write_text
 from edgecritic.run.store import hash_files
 

@@ -20,7 +20,7 @@ from edgecritic.cli.main import build_parser, main
 from edgecritic.datasets.write import write_bsds_mat, write_map
 from edgecritic.errors import InputError
 from edgecritic.matching import strategies
-from edgecritic.matching.base import MISS
+from edgecritic.matching.result import MISS
 
 KEYS = ["strategy", "tolerance", "tp", "fp", "fn", "precision", "recall", "f", "mean_distance"]
 

@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 import edgecritic
 from edgecritic.errors import InputError
-from edgecritic.kernels.state import scatter
+from edgecritic.kernels.hashing import scatter
 from edgecritic.matching.dynamic import ExactState
 from edgecritic.matching.exact import empty_state
 

@@ -68,6 +68,7 @@ def test_flat_indices_are_those_of_the_padded_array(shape, radii):
     grid = Grid.around(shape, radii)
     flat = grid.locate(mask)
     np.testing.assert_array_equal(flat, np.flatnonzero(padded))
+    np.testing.assert_array_equal(grid.embed(mask), padded.reshape(-1))
     np.testing.assert_array_equal(grid.raster(flat), np.flatnonzero(mask))
     np.testing.assert_array_equal(grid.flatten(grid.raster(flat)), flat)
     assert grid.size >= padded.size

@@ -13,7 +13,7 @@ import pytest
 from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.ids import Id
 from edgecritic.matching import Matching, Pair, match, strategies
-from edgecritic.matching.base import FALSE_ALARM, HIT, MISS
+from edgecritic.matching.result import FALSE_ALARM, HIT, MISS
 
 WHITE = (255, 255, 255)
 

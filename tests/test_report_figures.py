@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from edgecritic.errors import InputError, MissingExtraError
-from edgecritic.matching.base import FALSE_ALARM, HIT, MISS
+from edgecritic.matching.result import FALSE_ALARM, HIT, MISS
 from edgecritic.report.pictures import Picture, matching_picture
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -14,7 +14,8 @@ from edgecritic.detectors.matlab import edge_matlab
 from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.matching import match
 from edgecritic.measures import assess, score
-from edgecritic.protocols.tuning import matched_measures, tune
+from edgecritic.protocols.tuning import tune
+from edgecritic.protocols.tuning_result import matched_measures
 from edgecritic.protocols.tuning_summary import summarise_tunings
 
 RNG = np.random.default_rng(4)

@@ -112,8 +112,8 @@ def test_worked_example(degrees, tolerance, candidates, truths, f):
     assert not found.matched_candidate[1, 10]
 
 
-def test_confusion_form():
-    found = match(*example(), strategy="validation(form=confusion)", tolerance=2.5)
+def test_confusion_recall():
+    found = match(*example(), strategy="validation(recall=confusion)", tolerance=2.5)
     assert found.recall == 6 / 7
 
 
@@ -193,7 +193,7 @@ def test_options_are_checked():
     for angle in ("wide", -1, 181, True):
         with pytest.raises(InputError, match="degrees"):
             match(candidate, truth, strategy=f"validation(angle={angle})", tolerance=2)
-    with pytest.raises(InputError, match="'ratio' or 'confusion'"):
-        match(candidate, truth, strategy="validation(form=other)", tolerance=2)
+    with pytest.raises(InputError, match="'confusion' or 'gt'"):
+        match(candidate, truth, strategy="validation(recall=other)", tolerance=2)
     with pytest.raises(InputError, match="smaller tolerance"):
         match(candidate, truth, strategy="validation", tolerance=1000)

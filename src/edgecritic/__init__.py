@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from edgecritic.protocols.presets import get_protocol as get_protocol
     from edgecritic.protocols.sweep import Sweep as Sweep
     from edgecritic.protocols.sweep import sweep as sweep
-    from edgecritic.protocols.tuning import Tuning as Tuning
     from edgecritic.protocols.tuning import tune as tune
+    from edgecritic.protocols.tuning_result import Tuning as Tuning
 
 __version__ = "0.1.0"
 
@@ -49,7 +49,7 @@ _HOMES = {
     "detect": "edgecritic.detectors",
     "Detection": "edgecritic.detectors",
     "tune": "edgecritic.protocols.tuning",
-    "Tuning": "edgecritic.protocols.tuning",
+    "Tuning": "edgecritic.protocols.tuning_result",
     "thin": "edgecritic.detectors.thinning",
     "suppress": "edgecritic.detectors.suppression",
     "sweep": "edgecritic.protocols.sweep",

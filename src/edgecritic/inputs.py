@@ -19,6 +19,7 @@ from edgecritic.errors import InputError
 __all__ = [
     "BoolArray",
     "FloatArray",
+    "Indices",
     "Spacing",
     "DEFAULT_RELATIVE_TOLERANCE",
     "as_array",
@@ -34,6 +35,7 @@ __all__ = [
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64] | NDArray[np.float32]
+Indices = NDArray[np.int64]
 Spacing = float | Sequence[float] | None
 
 DEFAULT_RELATIVE_TOLERANCE = 0.0075

@@ -97,7 +97,7 @@ def test_several_at_a_time_with_matching_and_a_folder(
         "sk",
         "--thresholds",
         "11",
-        "--matching",
+        "--strategy",
         "exact(tolerance=2)",
     ]
     images = ["tune", folder / "images", "--truth", folder / "truth"]
@@ -110,10 +110,10 @@ def test_several_at_a_time_with_matching_and_a_folder(
     assert texts[0] == texts[1]
     perfect = [line for line in texts[0].splitlines() if line.startswith("sk,lower,truth,")]
     assert perfect == ["sk,lower,truth,0.0,0.0,2,2"]
-    with pytest.raises(InputError, match="--matching needs --truth"):
-        run(folder / "images", "--matching", "exact")
+    with pytest.raises(InputError, match="--strategy needs --truth"):
+        run(folder / "images", "--strategy", "exact")
     with pytest.raises(UnknownNameError):
-        run(*images[1:], "--matching", "nearest_star")
+        run(*images[1:], "--strategy", "nearest_star")
 
 
 def test_ids_and_thresholds_as_people_write_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

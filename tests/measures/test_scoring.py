@@ -222,7 +222,7 @@ def test_sweep_may_include_measures_without_truth():
     assert found["complexity"][0] == assess(STRENGTH >= 0.3, "complexity")["complexity"]
 
 
-@pytest.mark.parametrize("thresholds", [1, [], [math.nan], [0.5, math.nan]])
+@pytest.mark.parametrize("thresholds", [1, [], [math.nan], [0.5, math.nan], "many"])
 def test_bad_thresholds(thresholds):
     with pytest.raises(InputError, match="thresholds"):
         sweep(STRENGTH, FIRST, thresholds=thresholds)

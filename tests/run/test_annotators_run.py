@@ -61,10 +61,12 @@ def test_a_full_disk_keeps_finished_images(truth, tmp_path, monkeypatch):
     monkeypatch.setattr(files.secrets, "token_hex", full)
     with pytest.raises(DataError, match="No space left"):
         run_annotators(truth, out=tmp_path / "out", jobs=1)
-    kept = sorted(path.name for path in (tmp_path / "out" / "images").iterdir())
+    kept = sorted(path.name for path in (tmp_path / "out" / "records" / "@annotators").iterdir())
     assert len(kept) == 2
     monkeypatch.setattr(files.secrets, "token_hex", real)
-    stamps = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "images").iterdir()}
+    stamps = {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "records" / "@annotators").iterdir()
+    }
     assert run_annotators(truth, out=tmp_path / "out", jobs=2).results == whole
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
     assert (tmp_path / "out" / "annotators.json").read_bytes() == (

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from edgecritic.cli._options import add_cluster, add_fresh, add_jobs, add_json, add_out, add_tolerance
+
 __all__ = ["add_parser", "run"]
 
 _DESCRIPTION = """\
@@ -25,21 +27,14 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("truth", metavar="TRUTH", help="truths with several annotators, in any known layout")
     parser.add_argument("--split", metavar="NAME", help="which split of a data set (default: all)")
     parser.add_argument("--images", metavar="FOLDER", help="photos, shown faintly below the labels")
-    reach = parser.add_mutually_exclusive_group()
-    reach.add_argument("--tolerance", type=float, metavar="PIXELS", help="largest distance of a match")
-    reach.add_argument(
-        "--relative-tolerance",
-        type=float,
-        metavar="SHARE",
-        help="the same as a share of the diagonal (.0075)",
-    )
+    add_tolerance(parser)
     output = parser.add_argument_group("output")
-    output.add_argument("-o", "--out", metavar="DIR", help="where results, tables and report are written")
-    output.add_argument("--json", action="store_true", help="print one JSON document instead of the tables")
+    add_out(output, "results, tables and report")
+    add_json(output)
     work = parser.add_argument_group("work")
-    work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
-    work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
-    work.add_argument("--fresh", action="store_true", help="compute everything anew")
+    add_jobs(work)
+    add_cluster(work)
+    add_fresh(work)
     parser.set_defaults(run=run)
 
 

@@ -7,7 +7,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecritic.cli._data import add_data_options, add_truth
+from edgecritic.cli._options import (
+    add_cluster,
+    add_data_options,
+    add_fresh,
+    add_jobs,
+    add_json,
+    add_out,
+    add_truth,
+    read_numbers,
+)
 
 if TYPE_CHECKING:
     from edgecritic.protocols.presets import Protocol
@@ -72,7 +81,7 @@ def add_parser(subparsers: Any) -> None:
     )
     add_data_options(parser.add_argument_group("data"))
     output = parser.add_argument_group("output")
-    output.add_argument("-o", "--out", metavar="DIR", help="write results and report into this folder")
+    add_out(output, "results and report")
     output.add_argument(
         "--curve",
         action="append",
@@ -80,13 +89,11 @@ def add_parser(subparsers: Any) -> None:
         metavar="NAME=FILE",
         help="draw a published curve (eval_bdry_thr.txt) as well",
     )
-    output.add_argument(
-        "--json", action="store_true", help="print one JSON document (results.json) in place of the table"
-    )
+    add_json(output)
     work = parser.add_argument_group("work")
-    work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
-    work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
-    work.add_argument("--fresh", action="store_true", help="compute everything anew")
+    add_jobs(work)
+    add_cluster(work)
+    add_fresh(work)
     parser.set_defaults(run=run)
 
 
@@ -172,21 +179,16 @@ def _judge_by_strength(
     args: argparse.Namespace, detectors: dict[str, str | Path], protocol: Protocol
 ) -> dict[str, Any]:
     from edgecritic.cli._output import progress
-    from edgecritic.errors import InputError
     from edgecritic.report.document import document_text
     from edgecritic.report.strength import strength_document, write_strength
     from edgecritic.run.strength import run_strength
 
-    try:
-        levels = [float(part) for part in args.strength.split(",")]
-    except ValueError:
-        raise InputError(f"--strength expects numbers such as 0,.5,1, got {args.strength!r}") from None
     with progress("judging by strength", unit="image") as step:
         found = run_strength(
             detectors,
             args.truth,
             protocol=protocol,
-            levels=levels,
+            levels=read_numbers(args.strength, "--strength"),
             out=args.out,
             jobs=args.jobs,
             cluster=args.cluster,

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edgecritic.cli._options import add_jobs
+
 if TYPE_CHECKING:
     from edgecritic.protocols.tuning_summary import TuningSummary
 
@@ -24,11 +26,11 @@ def add_parser(subparsers: Any) -> None:
         "judge them (bench), find their best thresholds (tune) and leave one report.",
     )
     parser.add_argument(
-        "-o", "--out", default="demo", metavar="DIR", help="where all is written (default: demo)"
+        "-o", "--out", default="demo", metavar="FOLDER", help="where all is written (default: demo)"
     )
     parser.add_argument("--scenes", type=int, default=8, metavar="N", help="how many are drawn (default: 8)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random scenes (default: 0)")
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
+    add_jobs(parser)
     parser.set_defaults(run=run)
 
 
@@ -79,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
     """Write the crests that every detector finds, as folders that ``bench`` reads."""
-    from edgecritic.cli.detect import load_image
+    from edgecritic.cli._images import load_image
     from edgecritic.datasets.write import write_map
     from edgecritic.detectors import detect
     from edgecritic.detectors.base import detectors
@@ -87,7 +89,7 @@ def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
 
     def one(task: tuple[str, Path]) -> None:
         name, path = task
-        write_map(data / "edges" / name / path.name, detect(name, load_image(path, gray=False)[0]).thin)
+        write_map(data / "edges" / name / path.name, detect(name, load_image(path, grey=False)[0]).thin)
 
     images = sorted((data / "images").iterdir())
     names = [entry.name for entry in detectors if 2 in entry.info.ndim]
@@ -100,11 +102,12 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
     """Tune all detectors on all scenes; return the best values, and figures by their captions."""
     import warnings
 
-    from edgecritic.cli.detect import load_image
+    from edgecritic.cli._images import load_image
     from edgecritic.datasets.files import read_truths
     from edgecritic.detectors.base import detectors
     from edgecritic.errors import UndefinedMeasureWarning
-    from edgecritic.protocols.tuning import Tuning, tune
+    from edgecritic.protocols.tuning import tune
+    from edgecritic.protocols.tuning_result import Tuning
     from edgecritic.protocols.tuning_summary import summarise_tunings
     from edgecritic.report.tuning import write_summary, write_tuning
     from edgecritic.run.executor import run_tasks
@@ -113,7 +116,7 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
     images = sorted((data / "images").iterdir())
 
     def one(path: Path) -> tuple[str, Tuning]:
-        image, kind = load_image(path, gray=False)
+        image, kind = load_image(path, grey=False)
         truths = read_truths(data / "truth" / f"{path.stem}.mat")
         options: dict[str, Any] = {"detectors": names, "measures": MEASURES, "thresholds": THRESHOLDS}
         return path.stem, tune(image, truths, kind=kind, **options)
@@ -124,7 +127,7 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
     summary = summarise_tunings({path.stem: found[path.stem] for path in images})
     write_summary(out, summary)
     shown = images[min(2, len(images) - 1)]
-    write_tuning(out / shown.stem, found[shown.stem], load_image(shown, gray=False)[0])
+    write_tuning(out / shown.stem, found[shown.stem], load_image(shown, grey=False)[0])
     return summary, {
         f"Best maps of {shown.stem} by measure and detector": out / shown.stem / "montage.png",
         f"Measures over the thresholds, {shown.stem}": out / shown.stem / "curves.png",

@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edgecritic.cli._options import add_json, add_out
+
 if TYPE_CHECKING:
     from edgecritic.detectors import Detection
-    from edgecritic.detectors.picture import Kind
 
-__all__ = ["add_parser", "run", "list_images", "load_image"]
+__all__ = ["add_parser", "run"]
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,11 +24,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("detector", help="id such as canny or 'anisotropic(sigma_v=7, step=10)'")
     parser.add_argument("images", nargs="+", help="image files, volumes, or folders of them")
-    parser.add_argument("-o", "--out", required=True, help="folder for the maps")
+    add_out(parser, "the maps", required=True)
     what = parser.add_argument_group("algorithm")
     what.add_argument("--thin", action="store_true", help="write crests only (non-maximum suppression)")
     what.add_argument("--style", choices=("native", "matlab"), help="scaling and thinning rules")
-    what.add_argument("--gray", action="store_true", help="use the luminance of colour images")
+    what.add_argument("--grey", action="store_true", help="use the luminance of colour images")
     what.add_argument(
         "--threshold",
         metavar="T",
@@ -37,15 +38,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     form = parser.add_argument_group("output")
     form.add_argument("--format", choices=("png", "npy"), help="default png, npy for volumes")
     form.add_argument("--bits", type=int, choices=(8, 16), default=8, help="depth of .png files")
-    form.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(form)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the maps; return 0 if every image was used, else 1."""
-    import json
     import sys
 
+    from edgecritic.cli._images import list_images
+    from edgecritic.cli._output import print_json
     from edgecritic.detectors.base import bind
     from edgecritic.errors import EdgeCriticError
 
@@ -62,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
             failures.append({"image": str(file), "message": text})
     if args.json:
         document = {"detector": str(bound), "images": rows, "failures": failures}
-        print(json.dumps(document, indent=2, ensure_ascii=False))
+        print_json(document)
     elif rows:
         print(f"{bound}\n{'image':<30} {'edge pixels':>12} {'maximum':>12}")
         for row in rows:
@@ -72,44 +74,15 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def list_images(places: list[str]) -> list[Path]:
-    """Return the files, and the files in the folders, among `places`; no two may share their name."""
-    from edgecritic.datasets.folder import list_maps
-    from edgecritic.datasets.names import split_name
-    from edgecritic.errors import InputError
-
-    files: list[Path] = []
-    for place in map(Path, places):
-        files += [paths[0] for paths in list_maps(place).files.values()] if place.is_dir() else [place]
-    stems: dict[str, Path] = {}
-    for file in files:
-        stem = split_name(file.name)[0]
-        if stem in stems:
-            raise InputError(f"{stems[stem]} and {file} would be written to the same map; rename one of them")
-        stems[stem] = file
-    return files
-
-
-def load_image(file: Path, *, gray: bool) -> tuple[Any, Kind]:
-    """Read an image or a volume and say which of them it is; grey pictures get one channel."""
-    from edgecritic.datasets.files import read_image
-    from edgecritic.datasets.names import IMAGE_SUFFIXES, suffix_of
-
-    picture = suffix_of(file) in IMAGE_SUFFIXES
-    image = read_image(file, colour=picture and not gray)
-    if picture and image.ndim == 3 and (image == image[..., :1]).all():
-        image = image[..., 0]
-    return image, "volume" if image.ndim == 3 and not picture else "auto"
-
-
 def _one(file: Path, detector: Any, level: float | str | None, args: argparse.Namespace) -> dict[str, Any]:
     import numpy as np
 
+    from edgecritic.cli._images import load_image
     from edgecritic.datasets.names import split_name
     from edgecritic.datasets.write import write_map
     from edgecritic.detectors.base import detect
 
-    image, kind = load_image(file, gray=args.gray)
+    image, kind = load_image(file, grey=args.grey)
     found = detect(detector, image, kind=kind)
     edges = _chosen(found, image, level, args)
     ending = args.format or ("npy" if kind == "volume" else "png")

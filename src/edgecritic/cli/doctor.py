@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from edgecritic.cli._data import add_data_options, add_truth
+from edgecritic.cli._options import add_data_options, add_json, add_truth
 
 if TYPE_CHECKING:
     from edgecritic.datasets.doctor import Diagnosis, Finding
@@ -26,13 +26,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("predictions", metavar="FOLDER", help="predictions, one file per image; or one file")
     add_truth(parser)
     add_data_options(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the diagnosis; return 0 if no error was found, else 1."""
-    from edgecritic.cli._output import progress
+    from edgecritic.cli._output import print_json, progress
     from edgecritic.datasets.doctor import diagnose
 
     with progress("looking", unit="image") as step:
@@ -46,9 +46,7 @@ def run(args: argparse.Namespace) -> int:
             progress=step,
         )
     if args.json:
-        import json
-
-        print(json.dumps(diagnosis.as_dict(), indent=2, ensure_ascii=False))
+        print_json(diagnosis.as_dict())
     else:
         print(render(diagnosis))
     return 0 if diagnosis.ok else 1

@@ -6,6 +6,8 @@ import argparse
 import difflib
 from typing import Any
 
+from edgecritic.cli._options import add_json
+
 __all__ = ["add_parser", "run", "KINDS", "entries"]
 
 KINDS = {
@@ -29,7 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("kind", choices=list(KINDS), metavar="KIND", help=f"{', '.join(KINDS)}")
     parser.add_argument("name", nargs="?", metavar="NAME", help="show everything known of this one")
     parser.add_argument("--family", metavar="F", help="only this family (of measures)")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 

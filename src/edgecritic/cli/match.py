@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edgecritic.cli._options import add_json, add_tolerance
+
 if TYPE_CHECKING:
     from edgecritic.inputs import BoolArray
     from edgecritic.matching import Matching
@@ -33,20 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="ID",
         help="such as exact or 'eps(window=7)'; see edgecritic list strategies (default: %(default)s)",
     )
-    reach = rule.add_mutually_exclusive_group()
-    reach.add_argument(
-        "-t",
-        "--tolerance",
-        type=float,
-        metavar="PX",
-        help="largest distance of a match, in pixels or in the units of --spacing",
-    )
-    reach.add_argument(
-        "--relative-tolerance",
-        type=float,
-        metavar="SHARE",
-        help="the same as a share of the diagonal (default: 0.0075)",
-    )
+    add_tolerance(rule)
     rule.add_argument(
         "--spacing",
         type=_spacing,
@@ -71,7 +60,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="draw hits green, false alarms orange, misses blue",
     )
     output.add_argument("--image", metavar="FILE", help="a photo to show faintly below the overlay")
-    output.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(output)
     parser.set_defaults(run=run)
 
 

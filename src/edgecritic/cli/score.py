@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edgecritic.cli._options import add_cluster, add_ids, add_json
+
 if TYPE_CHECKING:
     from edgecritic.cli._score_files import Judged
 
@@ -29,15 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--truth", type=Path, metavar="FOLDER", help="folder of truths, for a folder of maps")
     parser.add_argument("--alone", action="store_true", help="measures without truth")
     what = parser.add_argument_group("algorithm")
-    what.add_argument(
-        "-m",
-        "--measures",
-        "--measure",
-        nargs="+",
-        action="extend",
-        metavar="ID",
-        help="ids such as 'baddeley(k=1)' (default: all)",
-    )
+    add_ids(what, "-m", "--measures", "--measure", text="ids such as 'baddeley(k=1)' (default: all)")
     what.add_argument(
         "--spacing",
         nargs="+",
@@ -68,19 +62,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     work = parser.add_argument_group("work")
     work.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="images at a time, for folders")
-    work.add_argument(
-        "--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler, for folders"
-    )
+    add_cluster(work)
     form = parser.add_argument_group("output")
     form.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
     output = form.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(output)
     output.add_argument("--csv", action="store_true", help="print comma-separated values, a line per image")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the scores; return 0, or 1 if a file of a folder could not be scored."""
+    from edgecritic.cli._output import print_json
     from edgecritic.cli._score_files import check_measures, judge_files, read_sizes, size_text
     from edgecritic.errors import InputError
 
@@ -94,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     judged = judge_files(args.candidate, [*args.truths, *([args.truth] if args.truth else [])], args)
     found = judged.scores
     if args.json:
-        _print_json(found.as_dict())
+        print_json(found.as_dict())
     elif args.csv:
         rows = found.per_annotator
         names = [str(number + 1) for number in range(len(rows))]
@@ -151,6 +144,7 @@ def _tell_empty(found: dict[str, Judged], args: argparse.Namespace) -> None:
 
 
 def _print_folder(found: dict[str, Judged], failures: dict[str, str], args: argparse.Namespace) -> None:
+    from edgecritic.cli._output import print_json
     from edgecritic.cli._score_files import size_text
     from edgecritic.measures.base import plain_number
     from edgecritic.measures.scoring import render
@@ -162,7 +156,7 @@ def _print_folder(found: dict[str, Judged], failures: dict[str, str], args: argp
         images = {name: one.as_dict() for name, one in scores.items()}
         shown = {name: plain_number(value) for name, value in means.items()}
         counts = _counts([one.mean for one in scores.values()])
-        _print_json({"scores": shown, "counts": counts, "images": images, "failures": failures})
+        print_json({"scores": shown, "counts": counts, "images": images, "failures": failures})
         return
     if args.csv:
         _print_csv("image", first.measures, ((name, one.mean) for name, one in scores.items()))
@@ -258,12 +252,6 @@ def _counts(rows: list[dict[str, float]]) -> dict[str, int]:
     import math
 
     return {name: sum(not math.isnan(row[name]) for row in rows) for name in rows[0]}
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    import json
-
-    print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _print_csv(first: str, measures: Sequence[str], rows: Any) -> None:

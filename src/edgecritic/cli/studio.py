@@ -23,7 +23,7 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "studio", help="label edges and let people judge them, in a browser", description=_DESCRIPTION
     )
-    parser.add_argument("--data", metavar="DIR", help="folder of the embedded database (default: ./studio)")
+    parser.add_argument("--data", metavar="FOLDER", help="of the embedded database (default: ./studio)")
     parser.add_argument(
         "--db",
         default="",

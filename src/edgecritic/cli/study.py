@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from edgecritic.cli._options import add_cluster, add_ids, add_jobs, add_json, add_out, read_numbers
+
 __all__ = ["add_parser", "run"]
 
 _STUDIES = {
@@ -45,19 +47,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _common(parser: argparse.ArgumentParser, name: str) -> None:
     if name not in _WITHOUT_DATA:
-        parser.add_argument("--data", metavar="DIR", help=_DATA_HELP.get(name, _DATA_HELP["matching"]))
+        parser.add_argument("--data", metavar="FOLDER", help=_DATA_HELP.get(name, _DATA_HELP["matching"]))
     if name not in (*_WITHOUT_DATA, "pairing"):
         parser.add_argument("--split", metavar="NAME", help="which split of the data set")
-        parser.add_argument("--images", metavar="DIR", help="photos, if they are not beside the truths")
+        parser.add_argument("--images", metavar="FOLDER", help="photos, if they are not beside the truths")
     output = parser.add_argument_group("output")
-    output.add_argument("-o", "--out", metavar="DIR", help="where results, figures and report are written")
-    output.add_argument("--json", action="store_true", help="print one JSON document instead of the tables")
+    add_out(output, "results, figures and report")
+    add_json(output)
     if name != "displacement":
         work = parser.add_argument_group("work")
-        work.add_argument("-j", "--jobs", type=int, metavar="N", help="tasks at a time (default: all cores)")
-        work.add_argument(
-            "--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler"
-        )
+        add_jobs(work, "tasks")
+        add_cluster(work)
 
 
 _DATA_HELP = {
@@ -85,7 +85,7 @@ def _matching_options(parser: argparse.ArgumentParser) -> None:
         "--share", metavar="N/TOTAL", help="run one share of the work, such as 3/1000, into --out"
     )
     scale.add_argument(
-        "--combine", nargs="+", metavar="DIR", help="analyse the shares in these folders; computes nothing"
+        "--combine", nargs="+", metavar="FOLDER", help="analyse the shares in these folders; computes nothing"
     )
 
 
@@ -106,7 +106,7 @@ def _labels_options(parser: argparse.ArgumentParser) -> None:
         "--predictions",
         action="append",
         default=[],
-        metavar="NAME=DIR",
+        metavar="NAME=FOLDER",
         help="soft maps of a detector; repeatable (default: Canny on the photos)",
     )
     parser.add_argument("--most", type=int, default=12, metavar="N", help="run Canny on N images (12)")
@@ -122,9 +122,8 @@ def _noise_options(parser: argparse.ArgumentParser) -> None:
         help="signal-to-noise ratios in dB (0,2,3.3,4,6,10)",
     )
     parser.add_argument("--scenes", type=int, default=3, metavar="N", help="per ratio (3)")
-    several: dict[str, Any] = {"nargs": "+", "action": "extend", "metavar": "ID"}
-    parser.add_argument("-d", "--detectors", **several, help="default: all, at stated scales")
-    parser.add_argument("-m", "--measures", **several, help="default: all without matching")
+    add_ids(parser, "-d", "--detectors", text="default: all, at stated scales")
+    add_ids(parser, "-m", "--measures", text="default: all without matching")
     parser.add_argument("--thresholds", type=int, default=51, metavar="N", help="to choose from (51)")
 
 
@@ -151,7 +150,7 @@ def _run_matching(args: argparse.Namespace) -> int:
     with _cases(args) as cases:
         parts = study_parts(
             cases,
-            tolerances=_floats(args.tolerances, "--tolerances"),
+            tolerances=read_numbers(args.tolerances, "--tolerances"),
             images=args.most,
             inter=_count(args.inter, "--inter"),
             canny=_count(args.canny, "--canny"),
@@ -213,7 +212,7 @@ def _run_pairing(args: argparse.Namespace) -> int:
         study = run_pairing(
             args.data,
             samples=args.samples,
-            points=[int(number) for number in _floats(args.points, "--points")],
+            points=[int(number) for number in read_numbers(args.points, "--points")],
             detector=args.detector,
             jobs=args.jobs,
             cluster=args.cluster,
@@ -275,7 +274,7 @@ def _run_noise(args: argparse.Namespace) -> int:
     tasks = noise_tasks(
         detectors=args.detectors or DETECTORS,
         measures=args.measures,
-        ratios=_floats(args.snr, "--snr"),
+        ratios=read_numbers(args.snr, "--snr"),
         seeds=args.scenes,
         thresholds=args.thresholds,
     )
@@ -364,15 +363,6 @@ def _progress(text: str, unit: str) -> Any:
     from edgecritic.cli._output import progress
 
     return progress(text, unit=unit)
-
-
-def _floats(text: str, option: str) -> list[float]:
-    from edgecritic.errors import InputError
-
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"{option} expects numbers separated by commas, got {text!r}") from None
 
 
 def _count(text: str, option: str) -> int | None:

@@ -6,8 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edgecritic.cli._options import add_cluster, add_ids, add_jobs, add_json, add_out
+
 if TYPE_CHECKING:
-    from edgecritic.protocols.tuning import Tuning
+    from edgecritic.protocols.tuning_result import Tuning
 
 __all__ = ["add_parser", "run"]
 
@@ -23,22 +25,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("images", nargs="+", help="image files, volumes, or folders of them")
     parser.add_argument("--truth", help="truth file of one image, or folder of truths called like the images")
     what = parser.add_argument_group("algorithm")
-    what.add_argument(
+    add_ids(
+        what,
         "-d",
         "--detectors",
-        nargs="+",
-        action="extend",
-        metavar="ID",
-        help="ids of detectors, or folders of saved maps (default: six classical ones)",
+        text="ids of detectors, or folders of saved maps (default: six classical ones)",
     )
-    what.add_argument(
-        "-m",
-        "--measures",
-        nargs="+",
-        action="extend",
-        metavar="ID",
-        help="ids such as 'baddeley(k=1)' (default: all)",
-    )
+    add_ids(what, "-m", "--measures", text="ids such as 'baddeley(k=1)' (default: all)")
     what.add_argument(
         "--thresholds",
         default="101",
@@ -47,24 +40,24 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "the complexity paper",
     )
     what.add_argument(
-        "--matching", metavar="ID", help="draw ROC and precision-recall curves under this strategy too"
+        "-s", "--strategy", metavar="ID", help="draw ROC and precision-recall curves under this strategy too"
     )
-    what.add_argument("--gray", action="store_true", help="use the luminance of colour images")
+    what.add_argument("--grey", action="store_true", help="use the luminance of colour images")
     work = parser.add_argument_group("work")
-    work.add_argument("-j", "--jobs", type=int, metavar="N", help="images at a time (default: all cores)")
-    work.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
+    add_jobs(work)
+    add_cluster(work)
     form = parser.add_argument_group("output")
-    form.add_argument("-o", "--out", help="folder for figures, tables and the best maps")
-    form.add_argument("--json", action="store_true", help="print one JSON document")
+    add_out(form, "figures, tables and the best maps")
+    add_json(form)
     form.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the table; return 0 if every image was used, else 1."""
-    import json
     import sys
 
+    from edgecritic.cli._output import print_json
     from edgecritic.cli._wide import terminal_width
     from edgecritic.measures.scoring import choose
     from edgecritic.protocols.tuning_summary import summarise_tunings
@@ -77,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     summary = summarise_tunings(found) if found else None
     if args.json:
         images = {name: each.as_dict() for name, each in found.items()}
-        print(json.dumps({"images": images, "failures": failures}, indent=2, ensure_ascii=False))
+        print_json({"images": images, "failures": failures})
     elif summary is not None:
         print((next(iter(found.values())) if len(found) == 1 else summary).table(terminal_width()))
     if args.out and summary is not None:
@@ -119,7 +112,7 @@ def _tune_all(
                     raise found
                 image, result = found
                 if args.out:
-                    write_tuning(Path(args.out) / name, result, image, matching=args.matching)
+                    write_tuning(Path(args.out) / name, result, image, matching=args.strategy)
                 results[name] = result.without_maps()
             except EdgeCriticError as error:
                 path = cases[name][0]
@@ -157,21 +150,21 @@ def _detectors(given: list[str] | None) -> list[Any] | None:
 
 def _measures(args: argparse.Namespace) -> list[str] | None:
     """Return the chosen measures, with those that the curves under a matching strategy need."""
-    if args.matching is None:
+    if args.strategy is None:
         return list(args.measures) if args.measures else None
     from edgecritic.errors import InputError
     from edgecritic.matching import match
     from edgecritic.measures.scoring import default_measures
-    from edgecritic.protocols.tuning import matched_measures
+    from edgecritic.protocols.tuning_result import matched_measures
 
     if args.truth is None:
-        raise InputError("--matching needs --truth")
-    match([[True]], [[True]], strategy=args.matching)
-    return [*(args.measures or default_measures()), *matched_measures(args.matching)]
+        raise InputError("--strategy needs --truth")
+    match([[True]], [[True]], strategy=args.strategy)
+    return [*(args.measures or default_measures()), *matched_measures(args.strategy)]
 
 
 def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]:
-    from edgecritic.cli.detect import list_images
+    from edgecritic.cli._images import list_images
     from edgecritic.datasets.folder import list_truths
     from edgecritic.datasets.names import split_name
     from edgecritic.errors import InputError
@@ -192,11 +185,11 @@ def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]
 
 
 def _one(name: str, path: Path, truths: tuple[Path, ...], args: argparse.Namespace) -> tuple[Any, Tuning]:
-    from edgecritic.cli.detect import load_image
+    from edgecritic.cli._images import load_image
     from edgecritic.datasets.files import read_truths
     from edgecritic.protocols.tuning import tune
 
-    image, kind = load_image(path, gray=args.gray)
+    image, kind = load_image(path, grey=args.grey)
     maps = [found for file in truths for found in read_truths(file)] or None
     result = tune(
         image,

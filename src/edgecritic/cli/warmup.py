@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from edgecritic.cli._options import add_json
+
 __all__ = ["add_parser", "run"]
 
 
@@ -15,7 +17,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Run every compiled part once on a tiny input. The machine code is kept on disk, so that "
         "later commands start at once; useful after an installation and when building containers.",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 

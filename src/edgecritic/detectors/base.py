@@ -130,7 +130,7 @@ def detect(
     image : array_like
         (rows, columns), (rows, columns, 1 | 3 | 4) or (planes, rows, columns); integers of 8 or 16 bits
         or floats. A fourth channel is taken as transparency and left out.
-    kind : {"auto", "gray", "colour", "volume"}
+    kind : {"auto", "grey", "colour", "volume"}
         What a 3-D array is; "auto" takes a last axis of 1, 3 or 4 as channels.
     colour : {"joint", "luminance"}
         Use all channels as the detector does, or mix them first: 0.299 R + 0.587 G + 0.114 B.

@@ -52,7 +52,7 @@ def connected_to(weak: Any, strong: Any) -> BoolArray:
     >>> connected_to([[1, 1, 0, 1]], [[0, 1, 0, 0]]).astype(int)
     array([[1, 1, 0, 0]])
     """
-    from edgecritic.kernels.directional import grow
+    from edgecritic.kernels.directional import spread
 
     through, seeds = as_mask(weak, "weak"), as_mask(strong, "strong")
     if through.shape != seeds.shape:
@@ -60,6 +60,6 @@ def connected_to(weak: Any, strong: Any) -> BoolArray:
     hood = box(3, (1.0,) * through.ndim)
     grid = Grid.around(through.shape, hood.radii)
     state = np.pad(through, 1).astype(np.uint8).reshape(-1)
-    grow(state, grid.locate(through & seeds), grid.flat_offsets(hood.offsets[1:]))
+    spread(state, grid.locate(through & seeds), grid.flat_offsets(hood.offsets[1:]))
     inner = (slice(1, -1),) * through.ndim
     return np.ascontiguousarray((state == 2).reshape(grid.padded)[inner])

@@ -80,4 +80,4 @@ def crests(
     strict, snap = ties == "one", neighbours == "nearest"
     if values.ndim == 2:
         return kernels.keep_crests_of_plane(values, parts[0], parts[1], float(slack), strict, snap)
-    return kernels.keep_crests_along(values, parts[0], parts[1], parts[2], float(slack), strict, snap)
+    return kernels.keep_crests_of_volume(values, parts[0], parts[1], parts[2], float(slack), strict, snap)

@@ -16,7 +16,7 @@ from edgecritic.inputs import Spacing, as_array, as_spacing
 __all__ = ["Picture", "Kind", "Border", "as_picture", "FloatMap", "Block"]
 
 FloatMap = NDArray[np.float64]
-Kind = Literal["auto", "gray", "colour", "volume"]
+Kind = Literal["auto", "grey", "colour", "volume"]
 Border = Literal["mirror", "repeat"]
 Block = tuple[slice, ...]
 
@@ -102,7 +102,7 @@ def as_picture(image: Any, kind: Kind = "auto", spacing: Spacing = None) -> Pict
     image : array_like
         (rows, columns), (rows, columns, 1 | 3 | 4) or (planes, rows, columns); booleans, integers or
         floats. A fourth channel is taken as transparency and left out.
-    kind : {"auto", "gray", "colour", "volume"}
+    kind : {"auto", "grey", "colour", "volume"}
         What a 3-D array is; "auto" takes a last axis of 1, 3 or 4 as channels.
     spacing : float or one per axis, optional
         Pixel sizes.
@@ -138,14 +138,14 @@ def as_picture(image: Any, kind: Kind = "auto", spacing: Spacing = None) -> Pict
 
 
 def _channels(array: NDArray[Any], kind: str) -> tuple[NDArray[Any], ...]:
-    if kind not in ("auto", "gray", "colour", "volume"):
-        raise InputError(f'kind must be "auto", "gray", "colour" or "volume", got {kind!r}')
+    if kind not in ("auto", "grey", "colour", "volume"):
+        raise InputError(f'kind must be "auto", "grey", "colour" or "volume", got {kind!r}')
     shape = array.shape
-    if array.ndim == 2 and kind in ("auto", "gray"):
+    if array.ndim == 2 and kind in ("auto", "grey"):
         return (array,)
     if array.ndim == 3 and shape[2] in (1, 3, 4) and kind != "volume":
         count = 1 if shape[2] == 1 else 3
-        if kind != "gray" or count == 1:
+        if kind != "grey" or count == 1:
             return tuple(array[..., index] for index in range(count))
     elif array.ndim == 3 and (kind == "volume" or (kind == "auto" and shape[2] != 2)):
         return (array,)

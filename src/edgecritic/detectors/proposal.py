@@ -121,7 +121,7 @@ def propose(image: Any, *, threshold: float = 0.02, kind: Kind = "auto") -> Prop
         Grey, colour (Di Zenzo's tensor) or a volume.
     threshold : float
         Share of the strongest response that a candidate needs.
-    kind : {"auto", "gray", "colour", "volume"}
+    kind : {"auto", "grey", "colour", "volume"}
         What a 3-D array is.
 
     Notes

@@ -58,9 +58,7 @@ def thin(map: Any) -> BoolArray:  # noqa: A002
     """
     mask = as_mask(map)
     grid = _grid(mask.shape)
-    padded = np.zeros(grid.padded, dtype=np.bool_)
-    padded[1:-1, 1:-1] = mask
-    flat = padded.reshape(-1)
+    flat = grid.embed(mask)
     times = thin_pixels(flat.view(np.uint8), np.flatnonzero(flat), neighbour_steps(grid), deletion_table())
     return np.equal(times.reshape(grid.padded)[1:-1, 1:-1], NEVER)
 

@@ -1,9 +1,9 @@
 """The exact one-to-one matching: of all rows at once, or kept optimal while rows come and go.
 
 See `edgecritic.kernels.state` for the problem and its prices. Here a column that is alone may be *owed* in
-the middle of an update: its row was removed, so v < idle, and `settle` has not looked at it yet.
+the middle of an update: its row was removed, so v < idle, and `_settle` has not looked at it yet.
 
-`add` and `settle` are one Dijkstra search on the reduced costs cost − u − v, from a new row or from an owed
+`_add` and `_settle` are one Dijkstra search on the reduced costs cost − u − v, from a new row or from an owed
 column. It stops at the cheapest way to end and moves the prices of what it passed, which keeps the
 conditions, so the matching is optimal after every step (Jonker & Volgenant 1987).
 """
@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
+from edgecritic.kernels.arrays import Int32s, Int64s
 from edgecritic.kernels.links import Links
-from edgecritic.kernels.state import ABSENT, ALONE, FAR, Ints, Places, State
+from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
 __all__ = ["Search", "Tally", "new_search", "new_tally", "solve", "update", "sweep"]
 
@@ -33,15 +34,15 @@ class Search(NamedTuple):
     them are never visited.
     """
 
-    reach: Ints
-    via: Places
-    seen: Places
-    done: Places
-    near: Places
-    heap_key: Ints
-    heap_node: Places
-    far_key: Ints
-    far_node: Places
+    reach: Int64s
+    via: Int32s
+    seen: Int32s
+    done: Int32s
+    near: Int32s
+    heap_key: Int64s
+    heap_node: Int32s
+    far_key: Int64s
+    far_node: Int32s
 
 
 def new_search(nodes: int) -> Search:
@@ -60,7 +61,7 @@ def new_search(nodes: int) -> Search:
 
 
 @kernel
-def _push(keys: Ints, nodes: Places, size: int, key: int, node: int) -> None:
+def _push(keys: Int64s, nodes: Int32s, size: int, key: int, node: int) -> None:
     hole = size
     while hole > 0:
         parent = (hole - 1) >> 1
@@ -74,7 +75,7 @@ def _push(keys: Ints, nodes: Places, size: int, key: int, node: int) -> None:
 
 
 @kernel
-def _drop_first(keys: Ints, nodes: Places, size: int) -> None:
+def _drop_first(keys: Int64s, nodes: Int32s, size: int) -> None:
     last = size - 1
     key = keys[last]
     node = nodes[last]
@@ -95,7 +96,7 @@ def _drop_first(keys: Ints, nodes: Places, size: int) -> None:
 
 
 @kernel
-def _tidy(keys: Ints, nodes: Places, size: int, reach: Ints, price: Ints) -> int:
+def _tidy(keys: Int64s, nodes: Int32s, size: int, reach: Int64s, price: Int64s) -> int:
     """Throw out entries that were overtaken by a shorter way; return how many stay."""
     kept = 0
     for at in range(size):
@@ -108,7 +109,7 @@ def _tidy(keys: Ints, nodes: Places, size: int, reach: Ints, price: Ints) -> int
 
 
 @kernel
-def _shorten(keys: Ints, nodes: Places, size: int, reach: Ints, price: Ints) -> int:
+def _shorten(keys: Int64s, nodes: Int32s, size: int, reach: Int64s, price: Int64s) -> int:
     """Throw entries out of an unsorted list that were overtaken by a shorter way; return how many stay."""
     kept = 0
     for at in range(size):
@@ -122,7 +123,7 @@ def _shorten(keys: Ints, nodes: Places, size: int, reach: Ints, price: Ints) -> 
 
 
 @kernel
-def _advance(search: Search, price: Ints, distant: int, stride: int) -> tuple[int, int, np.int64]:
+def _advance(search: Search, price: Int64s, distant: int, stride: int) -> tuple[int, int, np.int64]:
     """Move the nearest of the unsorted list into the empty heap; return both sizes and the horizon."""
     keys, nodes = search.far_key, search.far_node
     distant = _shorten(keys, nodes, distant, search.reach, price)
@@ -146,11 +147,11 @@ def _advance(search: Search, price: Ints, distant: int, stride: int) -> tuple[in
 @inlined
 def _find_end(
     links: Links,
-    mate: Places,
-    other_mate: Places,
-    price: Ints,
-    other_price: Ints,
-    alone: Ints,
+    mate: Int32s,
+    other_mate: Int32s,
+    price: Int64s,
+    other_price: Int64s,
+    alone: Int64s,
     most: np.int64,
     scale: int,
     search: Search,
@@ -186,12 +187,12 @@ def _find_end(
             theirs = other[link]
             if least >= reach[theirs]:
                 continue
-            far = least - other_price[theirs]
-            if far >= best:
+            distance = least - other_price[theirs]
+            if distance >= best:
                 continue
             if other_mate[theirs] < 0:
                 if other_mate[theirs] == ALONE:
-                    best = far
+                    best = distance
                     end = ours
                     other_end = theirs
                 continue
@@ -200,19 +201,19 @@ def _find_end(
                 seen_count += 1
             reach[theirs] = least
             via[theirs] = ours
-            if far == now:
+            if distance == now:
                 near[waiting] = theirs
                 waiting += 1
-            elif far >= horizon:
+            elif distance >= horizon:
                 if distant == far_key.size:
                     distant = _shorten(far_key, far_node, distant, reach, other_price)
-                far_key[distant] = far
+                far_key[distant] = distance
                 far_node[distant] = theirs
                 distant += 1
             else:
                 if heap == keys.size:
                     heap = _tidy(keys, nodes, heap, reach, other_price)
-                _push(keys, nodes, heap, far, theirs)
+                _push(keys, nodes, heap, distance, theirs)
                 heap += 1
         if now >= best:
             break
@@ -258,7 +259,7 @@ def _find_end(
 
 
 @inlined
-def _flip(mate: Places, other_mate: Places, via: Places, root: int, end: int, other_end: int) -> None:
+def _flip(mate: Int32s, other_mate: Int32s, via: Int32s, root: int, end: int, other_end: int) -> None:
     """Change mates along the path from `root` to `end` and `other_end`."""
     ours = end
     theirs = other_end
@@ -274,7 +275,7 @@ def _flip(mate: Places, other_mate: Places, via: Places, root: int, end: int, ot
 
 
 @kernel
-def add(links: Links, state: State, search: Search, new: int) -> int:
+def _add(links: Links, state: State, search: Search, new: int) -> int:
     """Bring the row `new` into the problem and make the matching optimal again.
 
     Return the row that stays alone because of it (it may be `new` itself), or `ALONE` if there is none.
@@ -288,8 +289,8 @@ def add(links: Links, state: State, search: Search, new: int) -> int:
 
 
 @kernel
-def settle(links: Links, state: State, search: Search, owed: int) -> int:
-    """Offer the column `owed`, which lost its row, to the rows around it; the mirror image of `add`.
+def _settle(links: Links, state: State, search: Search, owed: int) -> int:
+    """Offer the column `owed`, which lost its row, to the rows around it; the mirror image of `_add`.
 
     Return the row that is no longer alone, or `ALONE` if there is none.
     """
@@ -343,7 +344,7 @@ def _bid(links: Links, state: State, new: int) -> int:
 
 
 @kernel
-def _nearest_first(links: Links) -> Places:
+def _nearest_first(links: Links) -> Int32s:
     """Return the rows that have links, those with the cheapest link first."""
     start, cost = links.start, links.cost
     count = start.size - 1
@@ -387,7 +388,7 @@ def solve(links: Links, state: State, search: Search) -> None:
             waiting[loser] = True
     for row in range(waiting.size):
         if waiting[row]:
-            add(links, state, search, row)
+            _add(links, state, search, row)
 
 
 class Tally(NamedTuple):
@@ -397,12 +398,12 @@ class Tally(NamedTuple):
     them that are matched, `counts` is (matched rows, pixels with a hit).
     """
 
-    pixel_of: Places
-    hits: Places
-    counts: Ints
+    pixel_of: Int32s
+    hits: Int32s
+    counts: Int64s
 
 
-def new_tally(pixel_of: Places, pixels: int) -> Tally:
+def new_tally(pixel_of: Int32s, pixels: int) -> Tally:
     """Make the tally of a problem in which nothing is matched."""
     return Tally(
         pixel_of=pixel_of,
@@ -427,8 +428,8 @@ def update(
     state: State,
     search: Search,
     tally: Tally,
-    removed: Places,
-    added: Places,
+    removed: Int32s,
+    added: Int32s,
 ) -> None:
     """Take rows out and bring rows in; the matching is optimal again at the end.
 
@@ -448,7 +449,7 @@ def update(
                 owed[owed_count] = column
                 owed_count += 1
     for row in added:
-        loser = add(row_links, state, search, row)
+        loser = _add(row_links, state, search, row)
         if loser != row:
             _count(tally, row, 1)
             if loser != ALONE:
@@ -456,13 +457,13 @@ def update(
     for at in range(owed_count):
         column = owed[at]
         if row_of[column] == ALONE and v[column] < idle[column]:
-            winner = settle(column_links, state, search, column)
+            winner = _settle(column_links, state, search, column)
             if winner != ALONE:
                 _count(tally, winner, 1)
 
 
 @kernel
-def _rows_of(pixels: Places, pixel_start: Ints, pixel_rows: Places) -> Places:
+def _rows_of(pixels: Int32s, pixel_start: Int64s, pixel_rows: Int32s) -> Int32s:
     size = 0
     for pixel in pixels:
         size += pixel_start[pixel + 1] - pixel_start[pixel]
@@ -482,13 +483,13 @@ def sweep(
     state: State,
     search: Search,
     tally: Tally,
-    pixel_start: Ints,
-    pixel_rows: Places,
-    gained: Places,
-    gained_start: Ints,
-    lost: Places,
-    lost_start: Ints,
-    counts: Ints,
+    pixel_start: Int64s,
+    pixel_rows: Int32s,
+    gained: Int32s,
+    gained_start: Int64s,
+    lost: Int32s,
+    lost_start: Int64s,
+    counts: Int64s,
 ) -> None:
     """Run through the steps of a threshold sweep and write down the tally's counts after each.
 

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Bools, Bytes, Float64s, Int64s
 
-__all__ = ["keep_crests_along", "keep_crests_of_plane", "grow"]
+__all__ = ["keep_crests_of_volume", "keep_crests_of_plane", "spread"]
 
-HALF_SECTOR = 0.41421356237309503
+_HALF_SECTOR = 0.41421356237309503
 """tan 22.5°: where the nearest of eight neighbours changes."""
 
 
 @kernel
 def keep_crests_of_plane(
-    magnitude: NDArray[np.float64],
-    down: NDArray[np.float64],
-    right: NDArray[np.float64],
+    magnitude: Float64s,
+    down: Float64s,
+    right: Float64s,
     slack: float,
     strict: bool,
     snap: bool,
-) -> NDArray[np.bool_]:
-    """Mark pixels whose magnitude is a maximum along their direction; all arrays are C-contiguous float64."""
+) -> Bools:
+    """Mark pixels whose magnitude is a maximum along their direction, never on the border.
+
+    The values ahead and behind are interpolated where the direction meets the square of neighbours; with
+    `snap` they are those of the nearest neighbour. A pixel stays if its magnitude exceeds `slack` and falls
+    short of neither by more than `slack`; with `strict` it must exceed the one behind by more than
+    `slack`, so that of two equal pixels one stays.
+    """
     rows, columns = magnitude.shape
     keep = np.zeros((rows, columns), dtype=np.bool_)
     for y in range(1, rows - 1):
@@ -36,7 +42,7 @@ def keep_crests_of_plane(
             if not long > 0.0:
                 continue
             if snap:
-                short = long if short > HALF_SECTOR * long else 0.0
+                short = long if short > _HALF_SECTOR * long else 0.0
             # Without branches: they would be mispredicted at every other pixel.
             ty, tx = 2 * np.int64(v > 0.0) - 1, 2 * np.int64(u > 0.0) - 1
             flat = np.int64(wide >= tall)
@@ -53,19 +59,18 @@ def keep_crests_of_plane(
 
 
 @kernel
-def keep_crests_along(
-    magnitude: NDArray[np.float64],
-    planes: NDArray[np.float64],
-    rows: NDArray[np.float64],
-    columns: NDArray[np.float64],
+def keep_crests_of_volume(
+    magnitude: Float64s,
+    planes: Float64s,
+    rows: Float64s,
+    columns: Float64s,
     slack: float,
     strict: bool,
     snap: bool,
-) -> NDArray[np.bool_]:
-    """Mark voxels whose magnitude is a maximum along their direction.
+) -> Bools:
+    """Mark voxels whose magnitude is a maximum along their direction; `keep_crests_of_plane` in 3-D.
 
-    `magnitude` and the direction's components `planes`, `rows`, `columns` are C-contiguous float64 arrays
-    of one 3-D shape.
+    `planes`, `rows` and `columns` are the direction's components.
     """
     depth, height, width = magnitude.shape
     keep = np.zeros((depth, height, width), dtype=np.bool_)
@@ -86,7 +91,7 @@ def keep_crests_along(
                     share[axis] = abs(parts[axis]) / longest
                     step[axis] = 1 if parts[axis] > 0.0 else -1
                     if snap:
-                        share[axis] = 1.0 if share[axis] > HALF_SECTOR else 0.0
+                        share[axis] = 1.0 if share[axis] > _HALF_SECTOR else 0.0
                 ahead, behind = 0.0, 0.0
                 for corner in range(8):
                     weight = 1.0
@@ -106,7 +111,7 @@ def keep_crests_along(
 
 
 @kernel
-def grow(state: NDArray[np.uint8], seeds: NDArray[np.int64], offsets: NDArray[np.int64]) -> None:
+def spread(state: Bytes, seeds: Int64s, offsets: Int64s) -> None:
     """Spread 2 from the seeds through all connected cells of value 1, in place.
 
     `state` is a flat uint8 array with a margin of zeros, `offsets` are the steps to the neighbours.

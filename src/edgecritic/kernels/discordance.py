@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Float64s
 
 __all__ = ["count_inversions"]
 
 
 @kernel
-def count_inversions(values: NDArray[np.float64]) -> int:
+def count_inversions(values: Float64s) -> int:
     """Return how many pairs i < j have values[i] > values[j], by merge sort in O(n log n)."""
     size = values.size
     here = values.copy()

@@ -1,23 +1,20 @@
-"""Distances to a map: at every pixel, or only whether a few pixels come near it.
-
-The exact Euclidean distance transform is made one axis after the other, by lower envelopes of parabolas.
-"""
+"""The exact Euclidean distance transform, one axis after the other, by lower envelopes of parabolas."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Bytes, Float64s
 
-__all__ = ["squares_along_first", "envelopes", "reached"]
+__all__ = ["squares_along_first", "envelopes"]
 
 _STRIP = 64
 """Columns that are worked on together, so that a strip of the image stays in the cache."""
 
 
 @kernel
-def squares_along_first(mask: NDArray[np.uint8], spacing: float, out: NDArray[np.float64]) -> None:
+def squares_along_first(mask: Bytes, spacing: float, out: Float64s) -> None:
     """Fill `out` with the squared distance along axis 0 to the nearest pixel of a 2-D mask, or infinity."""
     n, width = mask.shape
     for left in range(0, width, _STRIP):
@@ -37,10 +34,12 @@ def squares_along_first(mask: NDArray[np.uint8], spacing: float, out: NDArray[np
 
 
 @kernel
-def envelopes(squares: NDArray[np.float64], spacing: float, root: bool) -> None:
+def envelopes(squares: Float64s, spacing: float, root: bool) -> None:
     """Replace each line f along axis 1 of a 3-D array by min over v of f(v) + (spacing · (q − v))².
 
-    With `root` the square root is stored. Lines are worked on in place.
+    With `root` the square root is stored. Lines are worked on in place; one that is infinite throughout
+    stays so. Of the parabolas met so far those on the lower envelope are kept: that of vertex[k] is the
+    lowest from begin[k] to begin[k + 1], and both rise with k.
     """
     outer, n, inner = squares.shape
     f = np.empty(n)
@@ -88,18 +87,3 @@ def envelopes(squares: NDArray[np.float64], spacing: float, root: bool) -> None:
                     for q in range(start, stop):
                         squares[o, q, m] = base + unit * (q - v) * (q - v)
                 start = stop
-
-
-@kernel
-def reached(
-    pixels: NDArray[np.int64], target: NDArray[np.bool_], offsets: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Return for each flat pixel whether the flat map `target` holds a pixel at one of the offsets."""
-    near = np.zeros(pixels.size, dtype=np.bool_)
-    for k in range(pixels.size):
-        p = pixels[k]
-        for i in range(offsets.size):
-            if target[p + offsets[i]]:
-                near[k] = True
-                break
-    return near

@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Neighbourhood", "ball", "box", "Grid", "COST_UNIT"]
+from edgecritic.kernels.arrays import Bools, Float64s, Int64s
+
+__all__ = ["Neighbourhood", "ball", "ball_size", "box", "Grid", "COST_UNIT", "SLACK"]
 
 COST_UNIT = 100
 """Integer costs count hundredths of a pixel (of the smallest pixel side when `spacing` is given)."""
 
-_SLACK = 1 + 1e-9
+SLACK = 1 + 1e-9
+"""A distance counts as within a tolerance up to this factor, because both are rounded."""
 
 
 class Neighbourhood(NamedTuple):
@@ -36,9 +38,9 @@ class Neighbourhood(NamedTuple):
         The largest step along each axis: the margin that a grid needs.
     """
 
-    offsets: NDArray[np.int64]
-    distances: NDArray[np.float64]
-    costs: NDArray[np.int64]
+    offsets: Int64s
+    distances: Float64s
+    costs: Int64s
     radii: tuple[int, ...]
 
 
@@ -51,9 +53,9 @@ def ball_size(radius: float, spacing: Sequence[float]) -> float:
 
 def ball(radius: float, spacing: Sequence[float]) -> Neighbourhood:
     """Return all offsets not longer than `radius` (with a relative slack of 1e-9 for rounding)."""
-    radii = [math.floor(radius * _SLACK / size) for size in spacing]
+    radii = [math.floor(radius * SLACK / size) for size in spacing]
     table = _table(radii, spacing)
-    keep = table.distances <= radius * _SLACK
+    keep = table.distances <= radius * SLACK
     return _with_radii(table.offsets[keep], table.distances[keep], table.costs[keep])
 
 
@@ -74,9 +76,7 @@ def _table(radii: Sequence[int], spacing: Sequence[float]) -> Neighbourhood:
     return _with_radii(offsets, distances, costs)
 
 
-def _with_radii(
-    offsets: NDArray[np.int64], distances: NDArray[np.float64], costs: NDArray[np.int64]
-) -> Neighbourhood:
+def _with_radii(offsets: Int64s, distances: Float64s, costs: Int64s) -> Neighbourhood:
     radii = tuple(int(r) for r in np.abs(offsets).max(axis=0))
     return Neighbourhood(np.ascontiguousarray(offsets), distances, costs, radii)
 
@@ -101,15 +101,21 @@ class Grid(NamedTuple):
         """Number of cells, margin included."""
         return math.prod(self.padded)
 
-    def flat_offsets(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    def flat_offsets(self, offsets: Int64s) -> Int64s:
         """Return the step in flat index of every offset."""
         return offsets @ np.asarray(self.strides, dtype=np.int64)
 
-    def locate(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def locate(self, mask: Bools) -> Int64s:
         """Return the flat indices of the pixels that are set, in raster order."""
         return self.flatten(np.flatnonzero(mask))
 
-    def flatten(self, raster: NDArray[np.int64]) -> NDArray[np.int64]:
+    def embed(self, mask: Bools) -> Bools:
+        """Return the flat cells of the grid, set where the mask is and not in the margin."""
+        cells = np.zeros(self.padded, dtype=np.bool_)
+        cells[tuple(slice(r, r + n) for r, n in zip(self.radii, self.shape, strict=True))] = mask
+        return cells.reshape(-1)
+
+    def flatten(self, raster: Int64s) -> Int64s:
         """Turn raster indices of the unpadded array into flat indices of the grid."""
         flat = raster + self._corner
         rest = raster
@@ -118,7 +124,7 @@ class Grid(NamedTuple):
             flat += rest * (2 * self.radii[axis] * self.strides[axis])
         return flat
 
-    def raster(self, flat: NDArray[np.int64]) -> NDArray[np.int64]:
+    def raster(self, flat: Int64s) -> Int64s:
         """Turn flat indices of the grid into raster indices of the unpadded array."""
         raster = flat - self._corner
         rest = raster.copy()

@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Int32s, Int64s
 
 __all__ = ["Links", "WebOfLinks", "linked_nodes", "links_of_rows", "link_maps"]
-
-Ints = NDArray[np.int64]
-Places = NDArray[np.int32]
 
 
 class Links(NamedTuple):
     """The links of every node: those of node n are at start[n] … start[n + 1] − 1, cheapest first."""
 
-    start: Ints
-    other: Places
-    cost: Places
+    start: Int64s
+    other: Int32s
+    cost: Int32s
 
 
 class WebOfLinks(NamedTuple):
@@ -32,15 +29,15 @@ class WebOfLinks(NamedTuple):
 
     rows: Links
     columns: Links
-    pixel_of: Places
-    pixel_start: Ints
-    pixel_rows: Places
+    pixel_of: Int32s
+    pixel_start: Int64s
+    pixel_rows: Int32s
 
 
 @kernel
 def links_of_rows(
-    rows: Ints, columns_at: Places, steps: Ints, step_cost: Ints, most: int
-) -> tuple[Ints, Places, Places]:
+    rows: Int64s, columns_at: Int32s, steps: Int64s, step_cost: Int64s, most: int
+) -> tuple[Int64s, Int32s, Int32s]:
     """Link every row to the columns around it; give up, with a last start of −1, beyond `most` links.
 
     `rows` are flat grid positions, `columns_at` the grid of column numbers (−1 elsewhere), `steps` the
@@ -87,7 +84,7 @@ def linked_nodes(links: Links, columns: int) -> tuple[int, int]:
 
 
 @kernel
-def _sorted_by(keys: Places, count: int, first: Places, second: Places) -> tuple[Ints, Places, Places]:
+def _sorted_by(keys: Int32s, count: int, first: Int32s, second: Int32s) -> tuple[Int64s, Int32s, Int32s]:
     """Put two arrays in the order of their keys 0 … count − 1, equal keys in the given order."""
     start = np.zeros(count + 1, dtype=np.int64)
     for key in keys:
@@ -107,8 +104,14 @@ def _sorted_by(keys: Places, count: int, first: Places, second: Places) -> tuple
 
 @kernel
 def _near_pairs(
-    columns: Ints, map_start: Ints, pixel_at: Places, pixels: int, steps: Ints, step_cost: Ints, most: int
-) -> tuple[Places, Places, Places, Places]:
+    columns: Int64s,
+    map_start: Int64s,
+    pixel_at: Int32s,
+    pixels: int,
+    steps: Int64s,
+    step_cost: Int64s,
+    most: int,
+) -> tuple[Int32s, Int32s, Int32s, Int32s]:
     """List all links, map by map and the cheapest first; rows are numbered as they appear.
 
     Gives up if there are more than `most`: what it then returns has more than `most` links too.
@@ -147,7 +150,7 @@ def _near_pairs(
 
 
 @kernel
-def _longer(array: Places, size: int, capacity: int) -> Places:
+def _longer(array: Int32s, size: int, capacity: int) -> Int32s:
     longer = np.empty(capacity, dtype=np.int32)
     for at in range(size):  # copying a slice takes two seconds to compile
         longer[at] = array[at]
@@ -156,7 +159,13 @@ def _longer(array: Places, size: int, capacity: int) -> Places:
 
 @kernel
 def link_maps(
-    columns: Ints, map_start: Ints, pixel_at: Places, pixels: int, steps: Ints, step_cost: Ints, most: int
+    columns: Int64s,
+    map_start: Int64s,
+    pixel_at: Int32s,
+    pixels: int,
+    steps: Int64s,
+    step_cost: Int64s,
+    most: int,
 ) -> WebOfLinks:
     """Link the pixels of several maps to the pixels that may become candidates.
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Bools, Int64s
 
 __all__ = ["first_hit"]
 
 
 @kernel
-def first_hit(
-    padded: NDArray[np.bool_], pixels: NDArray[np.int64], offsets: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def first_hit(padded: Bools, pixels: Int64s, offsets: Int64s) -> Int64s:
     """Return for every pixel the number of the first offset that leads to a set pixel, −1 if none does.
 
     Parameters

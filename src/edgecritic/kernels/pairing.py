@@ -2,22 +2,20 @@
 
 Pixels are flat indices of a padded grid (`edgecritic.kernels.grid`). What lies in a cell is one bit, so that
 large volumes stay in the cache; what else is known of a missed pixel is kept by its rank in raster order.
+
+While a zone is emptied: `free` holds the detections without a miss, `still` the misses without a detection,
+counts[rank] is the number of free detections that an open miss has in this zone, and every open miss with a
+positive number is in the rank set of that number and in no other. A zone has less than 2¹⁵ steps.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Bytes, Int16s, Int32s, Int64s, UInt32s
 
 __all__ = ["pair_by_scarcity", "pair_closest"]
-
-Ints = NDArray[np.int64]
-Ints32 = NDArray[np.int32]
-Ints16 = NDArray[np.int16]
-Bytes = NDArray[np.uint8]
-Words = NDArray[np.uint32]
 
 _BLOCK = 5
 """Cells are grouped by 2⁵ = 32 to find the rank of a miss from its cell."""
@@ -32,12 +30,12 @@ for _bit in range(32):
 
 
 def pair_by_scarcity(
-    misses: Ints,
-    detections: Ints,
+    misses: Int64s,
+    detections: Int64s,
     size: int,
-    steps: Ints,
-    zone_ends: Ints,
-) -> Ints:
+    steps: Int64s,
+    zone_ends: Int64s,
+) -> Int64s:
     """Pair misses with detections zone by zone, the miss with the fewest detections left first.
 
     In each zone the miss with the smallest positive number of free detections is paired with the first
@@ -83,12 +81,12 @@ def pair_by_scarcity(
 
 
 def pair_closest(
-    truth: Ints,
-    detections: Ints,
+    truth: Int64s,
+    detections: Int64s,
     size: int,
-    steps: Ints,
+    steps: Int64s,
     exclusive: bool,
-) -> Ints:
+) -> Int64s:
     """Give every truth pixel, in raster order, the first detection in the order of `steps`.
 
     Parameters
@@ -112,14 +110,14 @@ def pair_closest(
     return partner
 
 
-def _bits(size: int, cells: Ints) -> Bytes:
+def _bits(size: int, cells: Int64s) -> Bytes:
     """Return a set of cells, one bit for each."""
     bits = np.zeros((size >> 3) + 1, dtype=np.uint8)
     _mark(bits, cells)
     return bits
 
 
-def _tree(ranks: int) -> Ints:
+def _tree(ranks: int) -> Int64s:
     """Return where each level of a rank set starts, leaves first, and the size of the whole."""
     starts = [0]
     width = ranks
@@ -130,7 +128,7 @@ def _tree(ranks: int) -> Ints:
 
 
 @kernel
-def _mark(bits: Bytes, cells: Ints) -> None:
+def _mark(bits: Bytes, cells: Int64s) -> None:
     for cell in cells:
         bits[cell >> 3] |= np.uint8(1 << (cell & 7))
 
@@ -146,7 +144,7 @@ def _drop(bits: Bytes, cell: int) -> None:
 
 
 @kernel
-def _take_closest(truth: Ints, free: Bytes, steps: Ints, exclusive: bool, partner: Ints) -> None:
+def _take_closest(truth: Int64s, free: Bytes, steps: Int64s, exclusive: bool, partner: Int64s) -> None:
     for rank in range(truth.size):
         for step in steps:
             cell = truth[rank] + step
@@ -159,15 +157,15 @@ def _take_closest(truth: Ints, free: Bytes, steps: Ints, exclusive: bool, partne
 
 @kernel
 def _pair_zones(
-    misses: Ints,
+    misses: Int64s,
     free: Bytes,
     still: Bytes,
-    blocks: Ints32,
-    steps: Ints,
-    zone_ends: Ints,
-    words: Words,
-    starts: Ints,
-    partner: Ints,
+    blocks: Int32s,
+    steps: Int64s,
+    zone_ends: Int64s,
+    words: UInt32s,
+    starts: Int64s,
+    partner: Int64s,
 ) -> None:
     _index_blocks(misses, blocks)
     counts = np.zeros(misses.size, dtype=np.int16)
@@ -182,7 +180,7 @@ def _pair_zones(
 
 
 @kernel
-def _index_blocks(misses: Ints, blocks: Ints32) -> None:
+def _index_blocks(misses: Int64s, blocks: Int32s) -> None:
     """Note the first rank of every block that holds a miss."""
     last = -1
     for rank in range(misses.size):
@@ -194,14 +192,14 @@ def _index_blocks(misses: Ints, blocks: Ints32) -> None:
 
 @kernel
 def _count_zone(
-    misses: Ints,
+    misses: Int64s,
     free: Bytes,
-    zone: Ints,
-    counts: Ints16,
-    words: Words,
-    starts: Ints,
-    partner: Ints,
-    open_ranks: Ints32,
+    zone: Int64s,
+    counts: Int16s,
+    words: UInt32s,
+    starts: Int64s,
+    partner: Int64s,
+    open_ranks: Int32s,
     left: int,
 ) -> int:
     """Count the detections of every open miss, put the misses into the sets, and return how many are open."""
@@ -224,15 +222,15 @@ def _count_zone(
 
 @kernel
 def _empty_zone(
-    misses: Ints,
+    misses: Int64s,
     free: Bytes,
     still: Bytes,
-    blocks: Ints32,
-    zone: Ints,
-    counts: Ints16,
-    words: Words,
-    starts: Ints,
-    partner: Ints,
+    blocks: Int32s,
+    zone: Int64s,
+    counts: Int16s,
+    words: UInt32s,
+    starts: Int64s,
+    partner: Int64s,
 ) -> None:
     """Pair until no open miss has a detection in this zone."""
     most = zone.size
@@ -264,7 +262,7 @@ def _empty_zone(
 
 
 @kernel
-def _rank_of(misses: Ints, blocks: Ints32, cell: int) -> int:
+def _rank_of(misses: Int64s, blocks: Int32s, cell: int) -> int:
     rank = int(blocks[cell >> _BLOCK])
     while misses[rank] != cell:
         rank += 1
@@ -272,12 +270,12 @@ def _rank_of(misses: Ints, blocks: Ints32, cell: int) -> int:
 
 
 @kernel
-def _is_empty(words: Words, starts: Ints, count: int) -> bool:
+def _is_empty(words: UInt32s, starts: Int64s, count: int) -> bool:
     return bool(words[(count + 1) * starts[-1] - 1] == 0)
 
 
 @kernel
-def _lowest(words: Words, starts: Ints, count: int) -> int:
+def _lowest(words: UInt32s, starts: Int64s, count: int) -> int:
     base = count * starts[-1]
     rank = 0
     for level in range(starts.size - 2, -1, -1):
@@ -287,7 +285,7 @@ def _lowest(words: Words, starts: Ints, count: int) -> int:
 
 
 @kernel
-def _put_in(words: Words, starts: Ints, count: int, rank: int) -> None:
+def _put_in(words: UInt32s, starts: Int64s, count: int, rank: int) -> None:
     base = count * starts[-1]
     for level in range(starts.size - 1):
         place = base + starts[level] + (rank >> _FAN)
@@ -299,7 +297,7 @@ def _put_in(words: Words, starts: Ints, count: int, rank: int) -> None:
 
 
 @kernel
-def _take_out(words: Words, starts: Ints, count: int, rank: int) -> None:
+def _take_out(words: UInt32s, starts: Int64s, count: int, rank: int) -> None:
     base = count * starts[-1]
     for level in range(starts.size - 1):
         place = base + starts[level] + (rank >> _FAN)

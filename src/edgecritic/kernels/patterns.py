@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Bools, Int64s, UInt64s
 
 __all__ = ["best_patterns"]
 
 
 @kernel
 def best_patterns(
-    padded: NDArray[np.bool_],
-    pixels: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    cover: NDArray[np.uint64],
+    padded: Bools,
+    pixels: Int64s,
+    offsets: Int64s,
+    cover: UInt64s,
     side: int,
 ) -> float:
     """Sum over the pixels the best cosine between the window around one and a line pattern.
@@ -30,7 +30,8 @@ def best_patterns(
     pixels : flat indices of the edge pixels to judge
     offsets : step in flat index to every pixel of the window
     cover : (len(offsets), words) uint64
-    side : side of the window, which is also the number of pixels of a pattern
+    side : side of the window, which is also the number of pixels of a pattern: at most 15, so that an
+        overlap has no more than four binary digits
     """
     words = cover.shape[1]
     digits = 4

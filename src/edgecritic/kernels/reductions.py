@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Float64s
 
 __all__ = ["gap_power"]
 
 
 @kernel
-def gap_power(
-    first: NDArray[np.float64], second: NDArray[np.float64], k: float, cut: float, logarithm: bool
-) -> float:
+def gap_power(first: Float64s, second: Float64s, k: float, cut: float, logarithm: bool) -> float:
     """Return Σ |w(first) − w(second)|ᵏ over flat arrays, or the greatest gap for k = inf.
 
     w(t) is min(t, cut), or its logarithm ln(1 + min(t, cut)).

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Float64s
 
 __all__ = ["gradient_of_plane"]
 
 
 @kernel
 def gradient_of_plane(
-    plane: NDArray[np.float64],
-    down_slope: NDArray[np.float64],
-    down_smooth: NDArray[np.float64],
-    right_slope: NDArray[np.float64],
-    right_smooth: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the slopes along rows and columns of an image whose margin is as wide as the weights reach.
+    plane: Float64s,
+    down_slope: Float64s,
+    down_smooth: Float64s,
+    right_slope: Float64s,
+    right_smooth: Float64s,
+) -> tuple[Float64s, Float64s]:
+    """Return the slopes (down, right) of an image whose margin is as wide as the weights reach.
 
     All arrays are C-contiguous float64; both weights of an axis have the same odd length. Correlation: the
     first weight belongs to the smallest index.

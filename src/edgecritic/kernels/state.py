@@ -18,14 +18,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Int32s, Int64s
 
-__all__ = ["ABSENT", "ALONE", "FAR", "Ints", "Places", "State", "new_state", "scatter"]
-
-Ints = NDArray[np.int64]
-Places = NDArray[np.int32]
+__all__ = ["ABSENT", "ALONE", "FAR", "State", "new_state"]
 
 ALONE = -1
 """Partner of a present row or column that is matched to nothing."""
@@ -44,17 +40,17 @@ class State(NamedTuple):
     No price of a row exceeds `most`, none of a column 0.
     """
 
-    column_of: Places
-    row_of: Places
-    u: Ints
-    v: Ints
-    dummy: Ints
-    idle: Ints
-    scale: Ints
-    most: Ints
+    column_of: Int32s
+    row_of: Int32s
+    u: Int64s
+    v: Int64s
+    dummy: Int64s
+    idle: Int64s
+    scale: Int64s
+    most: Int64s
 
 
-def new_state(dummy: Ints, idle: Ints, scale: int) -> State:
+def new_state(dummy: Int64s, idle: Int64s, scale: int) -> State:
     """Make the state of a problem whose rows are all absent."""
     return State(
         column_of=np.full(dummy.size, ABSENT, dtype=np.int32),
@@ -66,22 +62,3 @@ def new_state(dummy: Ints, idle: Ints, scale: int) -> State:
         scale=np.array([scale], dtype=np.int64),
         most=np.array([dummy.max(initial=0)], dtype=np.int64),
     )
-
-
-@kernel
-def scatter(positions: Ints, bits: int, factor: int) -> Ints:
-    """Mix positions into `bits` bits, at most 32; a bijection of their last `bits` bits.
-
-    Three rounds of multiplication by the last bits of the odd `factor` and of mixing high bits into low ones.
-    """
-    mask = np.uint64((1 << bits) - 1)
-    half = np.uint64(bits // 2)
-    odd = np.uint64(factor) & mask
-    mixed = np.empty(positions.size, dtype=np.int64)
-    for at in range(positions.size):
-        value = np.uint64(positions[at]) & mask
-        for _ in range(3):
-            value = (value * odd) & mask
-            value ^= value >> half
-        mixed[at] = np.int64(value)
-    return mixed

@@ -8,17 +8,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Float32s
 
 __all__ = ["convolve", "direction", "keep_crests", "keep_maxima", "fade_border"]
 
-Float32Array = NDArray[np.float32]
-
 
 @kernel
-def convolve(image: Float32Array, weights: Float32Array) -> Float32Array:
+def convolve(image: Float32s, weights: Float32s) -> Float32s:
     """Filter columns and rows with symmetric `weights`; the outside repeats the image mirrored at its edge.
 
     A tap beyond the mirrored image (only where the image is smaller than the filter) is mirrored again.
@@ -57,7 +55,7 @@ def _mirror(index: int, size: int) -> int:
 
 
 @kernel
-def _slope_along(line: Float32Array, slope: Float32Array) -> None:
+def _slope_along(line: Float32s, slope: Float32s) -> None:
     """Central differences of a row, one-sided at its ends."""
     last = line.size - 1
     slope[0] = line[min(1, last)] - line[0]
@@ -67,7 +65,7 @@ def _slope_along(line: Float32Array, slope: Float32Array) -> None:
 
 
 @kernel
-def _slope_down(image: Float32Array, row: int, slope: Float32Array) -> None:
+def _slope_down(image: Float32s, row: int, slope: Float32s) -> None:
     """Central differences between the rows around `row`, one-sided in the first and last row."""
     above, below = max(row - 1, 0), min(row + 1, image.shape[0] - 1)
     scale = np.float32(0.5) if below - above == 2 else np.float32(1)
@@ -76,9 +74,7 @@ def _slope_down(image: Float32Array, row: int, slope: Float32Array) -> None:
 
 
 @kernel
-def _direction_of_row(
-    smooth: Float32Array, row: int, lines: Float32Array, cosine: Float32Array, sine: Float32Array
-) -> None:
+def _direction_of_row(smooth: Float32s, row: int, lines: Float32s, cosine: Float32s, sine: Float32s) -> None:
     rows, columns = smooth.shape
     slope, xx, xy, over, under = lines[0], lines[1], lines[2], lines[3], lines[4]
     _slope_along(smooth[row], slope)
@@ -99,8 +95,8 @@ def _direction_of_row(
 
 
 @kernel
-def direction(smooth: Float32Array) -> tuple[Float32Array, Float32Array]:
-    """Return the unit steps (along columns, along rows) across the ridges of a smoothed strength map.
+def direction(smooth: Float32s) -> tuple[Float32s, Float32s]:
+    """Return the unit steps (x, to the right; y, down) across the ridges of a smoothed strength map.
 
     With second derivatives Oxx, Oxy, Oyy the step is (Oxx + 1e-5, Oyy·sign(−Oxy)), normalised: the cosine
     and sine of atan(Oyy·sign(−Oxy) / (Oxx + 1e-5)) up to a common sign, which does not matter.
@@ -114,9 +110,7 @@ def direction(smooth: Float32Array) -> tuple[Float32Array, Float32Array]:
 
 
 @kernel
-def keep_crests(
-    strength: Float32Array, smooth: Float32Array, radius: int, lenient: np.float32
-) -> Float32Array:
+def keep_crests(strength: Float32s, smooth: Float32s, radius: int, lenient: np.float32) -> Float32s:
     """Suppress across the ridges of `smooth`: `direction` and `keep_maxima` in one, row by row."""
     rows, columns = strength.shape
     result = np.zeros((rows, columns), dtype=np.float32)
@@ -129,8 +123,8 @@ def keep_crests(
 
 @kernel
 def keep_maxima(
-    strength: Float32Array, cosine: Float32Array, sine: Float32Array, radius: int, lenient: np.float32
-) -> Float32Array:
+    strength: Float32s, cosine: Float32s, sine: Float32s, radius: int, lenient: np.float32
+) -> Float32s:
     """Set a pixel to 0 where `lenient` times its strength is below a strength up to `radius` steps away.
 
     The look-ups are bilinear, at positions clamped to the image, in the map as given.
@@ -144,13 +138,13 @@ def keep_maxima(
 
 @kernel
 def _maxima_of_row(
-    strength: Float32Array,
+    strength: Float32s,
     row: int,
-    cosine: Float32Array,
-    sine: Float32Array,
+    cosine: Float32s,
+    sine: Float32s,
     radius: int,
     lenient: np.float32,
-    target: Float32Array,
+    target: Float32s,
 ) -> None:
     for column in range(strength.shape[1]):
         own = strength[row, column]
@@ -171,7 +165,7 @@ def _maxima_of_row(
 
 
 @kernel
-def _look(strength: Float32Array, y: np.float32, x: np.float32) -> np.float32:
+def _look(strength: Float32s, y: np.float32, x: np.float32) -> np.float32:
     """Interpolate bilinearly at row y and column x, clamped to [0, size − 1.001]."""
     rows, columns = strength.shape
     x = max(min(x, np.float32(columns) - np.float32(1.001)), np.float32(0))
@@ -190,8 +184,11 @@ def _look(strength: Float32Array, y: np.float32, x: np.float32) -> np.float32:
 
 
 @kernel
-def fade_border(strength: Float32Array, width: int) -> None:
-    """Multiply, in place, the pixels x steps from the border by x / width on each side."""
+def fade_border(strength: Float32s, width: int) -> None:
+    """Multiply, in place, the pixels x < width steps from each border by x / width.
+
+    The width is at most half the shorter side; near a corner two factors apply.
+    """
     rows, columns = strength.shape
     width = min(width, rows // 2, columns // 2)
     for step in range(width):

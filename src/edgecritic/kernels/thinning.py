@@ -1,8 +1,10 @@
 """Thinning by the two-subiteration rule of Guo and Hall, at once and for maps that grow.
 
-A flat grid with a margin of at least one pixel is thinned; neighbours are numbered as in the paper,
-anticlockwise from the east: E, NE, N, NW, W, SW, S, SE. `TABLE` holds for each of the 256
-neighbourhoods in bit 0 (bit 1) whether the first (second) sub-iteration deletes the pixel.
+A flat grid with a margin of at least one pixel, which is never set, is thinned. Neighbours are numbered as in
+the paper, anticlockwise from the east: E, NE, N, NW, W, SW, S, SE; bit i of a neighbourhood's code is set if
+neighbour i (from 0) is. The code of a pixel that is off is 0, which no sub-iteration deletes.
+
+Whatever the order in which pixels come, `grow` leaves the removal times that `thin_pixels` finds at once.
 """
 
 from __future__ import annotations
@@ -11,16 +13,12 @@ import functools
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Bytes, Int32s, Int64s
 from edgecritic.kernels.grid import Grid
 
 __all__ = ["NEVER", "Growth", "deletion_table", "neighbour_steps", "thin_pixels", "start_growth", "grow"]
-
-Int32s = NDArray[np.int32]
-Int64s = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 NEVER = 2**30
 """The removal time of a pixel that thinning keeps."""
@@ -39,14 +37,15 @@ _DENSE = 16
 
 @functools.cache
 def deletion_table() -> Bytes:
-    """Return for every neighbourhood code which of the two sub-iterations delete the pixel.
+    """Return for every neighbourhood code which sub-iterations delete the pixel.
 
-    With neighbours x1 … x8 (bit i − 1 of the code is xi) a pixel is deleted if
+    Bit 0 stands for the first one, bit 1 for the second. With neighbours x1 … x8 (bit i − 1 of the code
+    is xi) a pixel is deleted if
 
     - G1: exactly one i in 1 … 4 has x(2i−1) = 0 and (x(2i) = 1 or x(2i+1) = 1),
     - G2: 2 ≤ min(n1, n2) ≤ 3, n1 = Σ x(2k−1) or x(2k), n2 = Σ x(2k) or x(2k+1),
-    - G3: (x2 or x3 or not x8) and x1 = 0 in the first sub-iteration,
-      (x6 or x7 or not x4) and x5 = 0 in the second one.
+    - G3: not (x1 and (x2 or x3 or not x8)) in the first sub-iteration,
+      not (x5 and (x6 or x7 or not x4)) in the second one.
     """
     codes = np.arange(256)
     x = [(codes >> (i % 8)) & 1 == 1 for i in range(9)]
@@ -119,7 +118,7 @@ def _peel(times: Int32s, codes: Bytes, pixels: Int64s, removed: Int64s, steps: I
 
 
 @kernel
-def neighbourhood_codes(on: Bytes, row: int, codes: Bytes) -> None:
+def _neighbourhood_codes(on: Bytes, row: int, codes: Bytes) -> None:
     """Fill in the neighbourhood code of every pixel that is on, 0 elsewhere; rows have length `row`."""
     n = on.size - 2 * row - 2
     above, here, below, out = on, on[row:], on[2 * row :], codes[row + 1 :]
@@ -141,7 +140,7 @@ def thin_pixels(on: Bytes, pixels: Int64s, steps: Int64s, table: Bytes) -> Int32
     """Return the removal time of every cell of the flat map `on`, whose pixels are `pixels`."""
     codes = np.zeros(on.size, dtype=np.uint8)
     times = np.zeros(on.size, dtype=np.int32)
-    neighbourhood_codes(on, steps[6], codes)
+    _neighbourhood_codes(on, steps[6], codes)
     _peel(times, codes, pixels, np.empty(pixels.size, dtype=np.int64), steps, table)
     return times
 

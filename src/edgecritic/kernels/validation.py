@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Bools, Float64s, Int64s
 from edgecritic.kernels.grid import Grid, Neighbourhood
 
 __all__ = ["Sight", "line_of_sight", "validate"]
@@ -39,15 +39,15 @@ class Sight(NamedTuple):
         Steps to the neighbours, diagonal ones too, that are accepted at once; may be empty.
     """
 
-    steps: NDArray[np.int64]
-    vectors: NDArray[np.float64]
-    lengths: NDArray[np.float64]
-    flat: NDArray[np.int64]
-    direct: NDArray[np.bool_]
-    start: NDArray[np.int64]
-    blockers: NDArray[np.int64]
-    radii: NDArray[np.int64]
-    corner: NDArray[np.int64]
+    steps: Int64s
+    vectors: Float64s
+    lengths: Float64s
+    flat: Int64s
+    direct: Bools
+    start: Int64s
+    blockers: Int64s
+    radii: Int64s
+    corner: Int64s
 
 
 def line_of_sight(grid: Grid, near: Neighbourhood, spacing: tuple[float, ...], corners: bool) -> Sight:
@@ -86,7 +86,7 @@ def line_of_sight(grid: Grid, near: Neighbourhood, spacing: tuple[float, ...], c
 
 
 @kernel
-def _blocked(source: NDArray[np.bool_], p: int, cells: NDArray[np.int64]) -> bool:
+def _blocked(source: Bools, p: int, cells: Int64s) -> bool:
     for cell in cells:  # noqa: SIM110
         if source[p + cell]:
             return True
@@ -102,7 +102,7 @@ def _inside(sight: Sight, i: int, j: int) -> bool:
 
 
 @kernel
-def _same_side(sight: Sight, source: NDArray[np.bool_], p: int, i: int, lowest_cosine: float) -> bool:
+def _same_side(sight: Sight, source: Bools, p: int, i: int, lowest_cosine: float) -> bool:
     """Tell whether p or a source pixel on its side is a nearest source pixel of q = p + offset i."""
     lengths = sight.lengths
     q = p + sight.flat[i]
@@ -122,12 +122,12 @@ def _same_side(sight: Sight, source: NDArray[np.bool_], p: int, i: int, lowest_c
 
 @kernel
 def validate(
-    pixels: NDArray[np.int64],
-    source: NDArray[np.bool_],
-    target: NDArray[np.bool_],
+    pixels: Int64s,
+    source: Bools,
+    target: Bools,
     sight: Sight,
     lowest_cosine: float,
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Return for each of the flat source `pixels` whether the target confirms it.
 
     `lowest_cosine` is the cosine of the largest angle, a little lower to allow for rounding.

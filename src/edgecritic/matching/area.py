@@ -10,12 +10,11 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, as_mask, as_pair
+from edgecritic.kernels.grid import SLACK
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.distance import within
 
 __all__ = ["area", "match_area"]
-
-_SLACK = 1 + 1e-9
 
 
 @strategy(
@@ -103,7 +102,7 @@ def _compare(pair: Pair, first: BoolArray, second: BoolArray) -> Matching:
 def _dilated(mask: BoolArray, pair: Pair, element: str) -> BoolArray:
     if element == "disk":
         return within(mask, pair.spacing, pair.tolerance)
-    reach = [math.floor(pair.tolerance * _SLACK / size) for size in pair.spacing]
+    reach = [math.floor(pair.tolerance * SLACK / size) for size in pair.spacing]
     grown = mask
     for axis, steps in enumerate(reach):
         if element == "square":

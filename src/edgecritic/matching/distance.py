@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels.edt import reached
-from edgecritic.kernels.grid import Grid, ball, ball_size
+from edgecritic.kernels.grid import SLACK, Grid, ball, ball_size
+from edgecritic.kernels.nearest import first_hit
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.transform import distance_transform
 
 __all__ = ["distance", "within"]
 
-_SLACK = 1 + 1e-9
 
 _LOOKUPS = 16
 """Look-ups that cost as much as the distance transform does per pixel of the image."""
@@ -30,7 +28,7 @@ def within(mask: BoolArray, spacing: tuple[float, ...], tolerance: float) -> Boo
     >>> within(np.array([[True, False, False]]), (1.0, 1.0), 1.0)
     array([[ True,  True, False]])
     """
-    return np.less_equal(distance_transform(mask, spacing), tolerance * _SLACK)
+    return np.less_equal(distance_transform(mask, spacing), tolerance * SLACK)
 
 
 @strategy(
@@ -64,22 +62,9 @@ def distance(pair: Pair, *, recall: str = "confusion") -> Matching:
     >>> match(np.roll(truth, 2, axis=0), truth, strategy="distance", tolerance=2).f()
     1.0
     """
-    if recall not in ("confusion", "gt"):
-        raise InputError(f"recall must be 'confusion' or 'gt', got {recall!r}")
     hits = _near(pair.candidate, pair.truth, pair)
     found = _near(pair.truth, pair.candidate, pair)
-    size = int(np.count_nonzero(pair.truth))
-    tp, n_found = int(np.count_nonzero(hits)), int(np.count_nonzero(found))
-    share = n_found / size if size else 0.0
-    return Matching.from_counts(
-        pair,
-        tp=tp,
-        fp=int(np.count_nonzero(pair.candidate)) - tp,
-        fn=size - n_found,
-        recall=share if recall == "gt" else None,
-        matched_candidate=hits,
-        matched_truth=found,
-    )
+    return Matching.from_masks(pair, hits, found, recall=recall)
 
 
 def _near(source: BoolArray, target: BoolArray, pair: Pair) -> BoolArray:
@@ -89,10 +74,8 @@ def _near(source: BoolArray, target: BoolArray, pair: Pair) -> BoolArray:
         return source & within(target, pair.spacing, pair.tolerance)
     reach = ball(pair.tolerance, pair.spacing)
     grid = Grid.around(source.shape, reach.radii)
-    padded = np.zeros(grid.padded, dtype=np.bool_)
-    padded[tuple(slice(r, r + n) for r, n in zip(grid.radii, grid.shape, strict=True))] = target
     raster = np.flatnonzero(source)
-    hits = reached(grid.flatten(raster), padded.reshape(-1), grid.flat_offsets(reach.offsets))
+    hits = first_hit(grid.embed(target), grid.flatten(raster), grid.flat_offsets(reach.offsets))
     near = np.zeros(source.shape, dtype=np.bool_)
-    near.reshape(-1)[raster] = hits
+    near.reshape(-1)[raster] = hits >= 0
     return near

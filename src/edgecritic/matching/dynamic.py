@@ -9,18 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, Spacing, as_mask, as_masks, as_spacing, as_tolerance
+from edgecritic.inputs import BoolArray, Indices, Spacing, as_mask, as_masks, as_spacing, as_tolerance
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import link_maps
-from edgecritic.matching.base import Pair
 from edgecritic.matching.exact import MOST_LINKS, empty_state, salt, too_many_links
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
+from edgecritic.matching.result import Pair
 
 __all__ = ["ExactState"]
-
-Indices = NDArray[np.int64]
 
 
 class ExactState:

@@ -1,23 +1,22 @@
-"""CbM: the exact one-to-one matching, for one pair of maps or kept up to date under change."""
+"""CbM: the exact one-to-one matching of two maps."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray
+from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels import assign
 from edgecritic.kernels.grid import Grid, Neighbourhood
+from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links, linked_nodes, links_of_rows
-from edgecritic.kernels.state import State, new_state, scatter
+from edgecritic.kernels.state import State, new_state
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
 
 __all__ = ["exact", "salt", "solved", "empty_state", "too_many_links", "MOST_LINKS"]
 
-Indices = NDArray[np.int64]
 
 MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""

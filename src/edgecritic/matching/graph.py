@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid, Neighbourhood
-from edgecritic.matching.base import Matching, Pair
 from edgecritic.matching.reach import reach_of
+from edgecritic.matching.result import Matching, Pair
 
 __all__ = ["Graph", "build_graph", "assemble", "outlier_cost"]
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from edgecritic.inputs import BoolArray
+from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import Links, links_of_rows
-from edgecritic.matching.base import Pair
 from edgecritic.matching.exact import MOST_LINKS, salt, solved, too_many_links
 from edgecritic.matching.graph import outlier_cost
 from edgecritic.matching.reach import reach_of
+from edgecritic.matching.result import Pair
 
 __all__ = ["PixelMatcher"]
-
-Indices = NDArray[np.int64]
 
 
 class PixelMatcher:

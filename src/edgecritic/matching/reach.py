@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Neighbourhood, ball, ball_size, box
-from edgecritic.matching.base import Pair
+from edgecritic.matching.result import Pair
 
 __all__ = ["as_window", "window_around", "zone_ends", "reach_of", "MOST_OFFSETS"]
 

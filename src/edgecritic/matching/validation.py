@@ -8,15 +8,14 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels.grid import Grid, ball, ball_size
+from edgecritic.kernels.grid import SLACK, Grid, ball, ball_size
 from edgecritic.kernels.validation import Sight, line_of_sight, validate
 from edgecritic.matching.base import Matching, Pair, strategy
 
-__all__ = ["validation"]
+__all__ = ["validation", "sight_around", "lowest_cosine"]
 
 _ROUNDING = 1e-12
 _LARGEST_TABLE = 2e7
-_SLACK = 1 + 1e-9
 
 
 @strategy(
@@ -25,7 +24,7 @@ _SLACK = 1 + 1e-9
     reach="radius",
     reference="F. J. Estrada, A. D. Jepson: Benchmarking image segmentation algorithms, IJCV 85, 2009",
 )
-def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, form: str = "ratio") -> Matching:
+def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, recall: str = "gt") -> Matching:
     """Confirm every pixel by a pixel of the other map that it sees and that lies on its side.
 
     A pixel p of the source map A is confirmed by the target map B if p is in B, or if some q of B
@@ -46,8 +45,8 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, form:
         Largest angle in degrees, 0 to 180.
     preaccept8 : bool
         Whether a pixel of B among the diagonal neighbours confirms p at once, too.
-    form : "ratio" or "confusion"
-        ``ratio``: P and R are the confirmed shares of candidate and truth. ``confusion``: R is
+    recall : "gt" or "confusion"
+        ``gt``: P and R are the confirmed shares of candidate and truth. ``confusion``: R is
         TP / (TP + FN). The counts are the same: TP confirmed candidate pixels, FP the others, FN truth pixels
         that are not confirmed.
 
@@ -63,27 +62,22 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, form:
     >>> match(double, truth, strategy="validation", tolerance=4).tp
     7
     """
-    limit = _angle(angle)
-    if form not in ("ratio", "confusion"):
-        raise InputError(f"form must be 'ratio' or 'confusion', got {form!r}")
+    limit = lowest_cosine(angle)
     _check_size(pair)
-    radii = [math.floor(pair.tolerance * _SLACK / size) for size in pair.spacing]
-    grid = Grid.around(pair.candidate.shape, [max(radius, 1) for radius in radii])
-    sight = line_of_sight(grid, ball(pair.tolerance, pair.spacing), pair.spacing, bool(preaccept8))
-    sight = sight._replace(radii=np.asarray(radii, dtype=np.int64))
+    grid, sight = sight_around(pair.candidate.shape, pair.spacing, pair.tolerance, bool(preaccept8))
     hits = _confirmed(pair.candidate, pair.truth, grid, sight, limit)
     found = _confirmed(pair.truth, pair.candidate, grid, sight, limit)
-    size, tp, n_found = (int(np.count_nonzero(mask)) for mask in (pair.truth, hits, found))
-    share = n_found / size if size else 0.0
-    return Matching.from_counts(
-        pair,
-        tp=tp,
-        fp=int(np.count_nonzero(pair.candidate)) - tp,
-        fn=size - n_found,
-        recall=share if form == "ratio" else None,
-        matched_candidate=hits,
-        matched_truth=found,
-    )
+    return Matching.from_masks(pair, hits, found, recall=recall)
+
+
+def sight_around(
+    shape: tuple[int, ...], spacing: tuple[float, ...], tolerance: float, corners: bool
+) -> tuple[Grid, Sight]:
+    """Return the grid on which maps are validated, and what is in sight of a pixel within the tolerance."""
+    radii = [math.floor(tolerance * SLACK / size) for size in spacing]
+    grid = Grid.around(shape, [max(radius, 1) for radius in radii])
+    sight = line_of_sight(grid, ball(tolerance, spacing), spacing, corners)
+    return grid, sight._replace(radii=np.asarray(radii, dtype=np.int64))
 
 
 def _check_size(pair: Pair) -> None:
@@ -95,7 +89,7 @@ def _check_size(pair: Pair) -> None:
         )
 
 
-def _angle(angle: float) -> float:
+def lowest_cosine(angle: float) -> float:
     """Return the cosine of an angle in degrees, lowered by the rounding error."""
     if isinstance(angle, bool) or not isinstance(angle, int | float) or not 0 <= angle <= 180:
         raise InputError(f"angle must be a number of degrees from 0 to 180, got {angle!r}")
@@ -103,10 +97,9 @@ def _angle(angle: float) -> float:
 
 
 def _confirmed(source: BoolArray, target: BoolArray, grid: Grid, sight: Sight, limit: float) -> BoolArray:
-    pixels = grid.locate(source)
-    padded = [np.zeros(grid.size, dtype=np.bool_) for _ in range(2)]
-    padded[0][pixels] = True
-    padded[1][grid.locate(target)] = True
+    raster = np.flatnonzero(source)
     mask = np.zeros(source.shape, dtype=np.bool_)
-    mask.reshape(-1)[grid.raster(pixels)] = validate(pixels, padded[0], padded[1], sight, limit)
+    mask.reshape(-1)[raster] = validate(
+        grid.flatten(raster), grid.embed(source), grid.embed(target), sight, limit
+    )
     return mask

@@ -47,9 +47,7 @@ def nearest_distances(of: BoolArray, to: BoolArray, spacing: tuple[float, ...]) 
 
     table, near = _table(spacing)
     grid = Grid.around(of.shape, table.radii)
-    padded = np.zeros(grid.padded, dtype=np.bool_)
-    padded[tuple(slice(r, r + n) for r, n in zip(grid.radii, grid.shape, strict=True))] = to
-    flat, offsets, pixels = padded.reshape(-1), grid.flat_offsets(table.offsets), grid.locate(of)
+    flat, offsets, pixels = grid.embed(to), grid.flat_offsets(table.offsets), grid.locate(of)
     hits = first_hit(flat, pixels, offsets[:near])
     far = np.flatnonzero(hits < 0)
     if far.size > _FEW * of.size:

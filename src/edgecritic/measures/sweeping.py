@@ -15,7 +15,7 @@ from edgecritic.measures.evidence import OnDegenerate, check_policy
 from edgecritic.measures.scoring import Measures, choose, default_measures, evaluate, pair_up
 from edgecritic.measures.targets import Target, as_target
 
-__all__ = ["MeasureCurves", "sweep"]
+__all__ = ["MeasureCurves", "sweep", "threshold_levels"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def sweep(
     soft = as_strength(strength)
     sizes = as_spacing(spacing, soft.ndim)
     goal = as_target(truth, "truth", spacing, empty_distance)
-    levels = _levels(thresholds)
+    levels = threshold_levels(thresholds)
     rows = np.empty((levels.size, len(chosen)))
     counts = np.empty(levels.size, dtype=np.int64)
     known: dict[int, NDArray[np.float64]] = {}
@@ -123,12 +123,22 @@ def sweep(
     )
 
 
-def _levels(thresholds: int | Sequence[float]) -> NDArray[np.float64]:
-    if isinstance(thresholds, int) and not isinstance(thresholds, bool):
-        if thresholds < 2:
-            raise InputError(f"thresholds must be 2 or more, or a list of values, got {thresholds}")
-        return np.linspace(0, 1, thresholds)
-    levels = np.asarray(thresholds, dtype=np.float64).ravel()
-    if levels.size == 0 or np.isnan(levels).any():
-        raise InputError(f"thresholds must be a number of them or a list of values, got {thresholds!r}")
+def threshold_levels(thresholds: int | Sequence[float]) -> NDArray[np.float64]:
+    """Return thresholds: so many, evenly from 0 to 1, or the values that are given.
+
+    Examples
+    --------
+    >>> threshold_levels(3), threshold_levels([0.1, 0.4])
+    (array([0. , 0.5, 1. ]), array([0.1, 0.4]))
+    """
+    if isinstance(thresholds, int) and not isinstance(thresholds, bool) and thresholds >= 2:
+        evenly: NDArray[np.float64] = np.linspace(0, 1, thresholds, dtype=np.float64)
+        return evenly
+    wrong = f"thresholds must be how many (2 or more) or a list of values, got {thresholds!r}"
+    try:
+        levels = np.asarray(thresholds, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(wrong) from error
+    if levels.ndim != 1 or levels.size == 0 or not np.isfinite(levels).all():
+        raise InputError(wrong)
     return levels

@@ -8,10 +8,10 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.protocols.curves import (
+    Array,
     average_precision,
     best_interpolated_f,
     f_measure,
@@ -22,7 +22,6 @@ from edgecritic.protocols.summary import CountTable, count_table
 
 __all__ = ["Interval", "Bootstrap", "Difference", "PairedTest", "bootstrap", "paired_bootstrap"]
 
-Array = NDArray[np.float64]
 Method = Literal["percentile", "bca"]
 
 SCORES = ("ods", "ois", "ap")
@@ -72,12 +71,7 @@ class Bootstrap:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, ready for JSON."""
-        return {
-            "ods": self.ods.as_dict(),
-            "ois": self.ois.as_dict(),
-            "ap": self.ap.as_dict(),
-            **_settings(self),
-        }
+        return _plain(self)
 
     def __str__(self) -> str:
         head = f"{100 * self.level:g} % {self.method} intervals, {self.draws} draws of {self.images} images"
@@ -117,12 +111,7 @@ class PairedTest:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, ready for JSON."""
-        return {
-            "ods": self.ods.as_dict(),
-            "ois": self.ois.as_dict(),
-            "ap": self.ap.as_dict(),
-            **_settings(self),
-        }
+        return _plain(self)
 
     def __str__(self) -> str:
         head = f"first − second, {self.draws} paired draws of {self.images} images, {100 * self.level:g} %"
@@ -353,5 +342,7 @@ def _check_settings(draws: Any, level: Any, seed: Any) -> None:
         raise InputError(f"seed must be a whole number ≥ 0, got {seed!r}")
 
 
-def _settings(result: Bootstrap | PairedTest) -> dict[str, Any]:
-    return {key: getattr(result, key) for key in ("ap_rule", "level", "method", "draws", "seed", "images")}
+def _plain(result: Bootstrap | PairedTest) -> dict[str, Any]:
+    scores = {name: getattr(result, name).as_dict() for name in SCORES}
+    settings = ("ap_rule", "level", "method", "draws", "seed", "images")
+    return scores | {name: getattr(result, name) for name in settings}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.protocols.curves import (
     AP_RULES,
+    Array,
     average_precision,
     f_measure,
     interpolated_best,
@@ -22,8 +23,6 @@ from edgecritic.protocols.curves import (
 from edgecritic.protocols.presets import Protocol, get_protocol
 
 __all__ = ["BestPoint", "ImageScore", "CountTable", "Summary", "count_table", "summarise"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.protocols.tuning import Tuning
+from edgecritic.protocols.tuning_result import Tuning
 from edgecritic.protocols.tuning_table import best_table
 
 __all__ = ["TuningSummary", "summarise_tunings"]

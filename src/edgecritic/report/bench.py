@@ -17,7 +17,8 @@ from edgecritic.protocols.sweep import candidate_at
 from edgecritic.report.classic import CLASSIC_FILES, read_curve, write_all
 from edgecritic.report.pictures import RANKS, Picture, matching_picture
 from edgecritic.report.write import write_report
-from edgecritic.run.bench import BenchRun, detector_folder
+from edgecritic.run.bench import BenchRun
+from edgecritic.run.bench_results import detector_folder
 
 __all__ = ["write_run", "illustrate", "read_curves"]
 

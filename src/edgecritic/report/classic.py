@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.datasets.files import PathLike
 from edgecritic.errors import DataError, InputError
-from edgecritic.protocols.curves import f_measure
+from edgecritic.protocols.curves import Array, f_measure
 from edgecritic.protocols.summary import BestPoint, CountTable, Summary
 
 __all__ = [
@@ -41,8 +42,6 @@ __all__ = [
     "write_all",
 ]
 
-Array = NDArray[np.float64]
-FilePath = str | os.PathLike[str]
 
 CLASSIC_FILES = ("eval_bdry.txt", "eval_bdry_thr.txt", "eval_bdry_img.txt")
 """The files that sum up a run."""
@@ -84,7 +83,7 @@ class ClassicCurve:
         return len(self.recall)
 
 
-def read_summary(path: FilePath) -> ClassicSummary:
+def read_summary(path: PathLike) -> ClassicSummary:
     """Read ``eval_bdry.txt`` (8 numbers) or ``<Name>_bdry.txt`` (7 numbers, no threshold).
 
     Raises
@@ -111,7 +110,7 @@ def read_summary(path: FilePath) -> ClassicSummary:
     )
 
 
-def read_curve(path: FilePath) -> ClassicCurve:
+def read_curve(path: PathLike) -> ClassicCurve:
     """Read ``eval_bdry_thr.txt`` (T R P F) or ``<Name>_bdry_thr.txt`` (R P F).
 
     Raises
@@ -126,7 +125,7 @@ def read_curve(path: FilePath) -> ClassicCurve:
     return ClassicCurve(thresholds=thresholds, recall=recall.copy(), precision=precision.copy(), f=f.copy())
 
 
-def read_image_scores(path: FilePath) -> tuple[BestPoint, ...]:
+def read_image_scores(path: PathLike) -> tuple[BestPoint, ...]:
     """Read ``eval_bdry_img.txt``: the best point of every image, in the order of its number.
 
     Raises
@@ -149,7 +148,7 @@ def read_image_scores(path: FilePath) -> tuple[BestPoint, ...]:
     )
 
 
-def read_counts(path: FilePath) -> NDArray[np.float64]:
+def read_counts(path: PathLike) -> NDArray[np.float64]:
     """Read ``<image>_ev1.txt``: an array of rows (threshold, cntR, sumR, cntP, sumP), thresholds ascending.
 
     Raises
@@ -176,7 +175,7 @@ def read_counts(path: FilePath) -> NDArray[np.float64]:
     return ordered
 
 
-def write_summary(path: FilePath, summary: Summary | ClassicSummary, *, threshold: bool = True) -> None:
+def write_summary(path: PathLike, summary: Summary | ClassicSummary, *, threshold: bool = True) -> None:
     """Write ``eval_bdry.txt``, or without the threshold ``<Name>_bdry.txt``.
 
     AP is the one of the summary's protocol; it must have a value.
@@ -196,7 +195,7 @@ def write_summary(path: FilePath, summary: Summary | ClassicSummary, *, threshol
     _write(path, [row])
 
 
-def write_curve(path: FilePath, curve: Summary | ClassicCurve, *, threshold: bool = True) -> None:
+def write_curve(path: PathLike, curve: Summary | ClassicCurve, *, threshold: bool = True) -> None:
     """Write ``eval_bdry_thr.txt``, or without thresholds ``<Name>_bdry_thr.txt``."""
     columns = [curve.recall, curve.precision, curve.f]
     if threshold:
@@ -206,7 +205,7 @@ def write_curve(path: FilePath, curve: Summary | ClassicCurve, *, threshold: boo
     _write(path, np.stack(columns, axis=1).tolist())
 
 
-def write_image_scores(path: FilePath, scores: Summary | Sequence[BestPoint]) -> None:
+def write_image_scores(path: PathLike, scores: Summary | Sequence[BestPoint]) -> None:
     """Write ``eval_bdry_img.txt`` in the order of the images."""
     points = [image.best for image in scores.images] if isinstance(scores, Summary) else scores
     rows = []
@@ -217,7 +216,7 @@ def write_image_scores(path: FilePath, scores: Summary | Sequence[BestPoint]) ->
     _write(path, rows)
 
 
-def write_counts(path: FilePath, rows: Any) -> None:
+def write_counts(path: PathLike, rows: Any) -> None:
     """Write ``<image>_ev1.txt`` from rows (threshold, cntR, sumR, cntP, sumP).
 
     Counts that six digits cannot hold are written in full.
@@ -228,7 +227,7 @@ def write_counts(path: FilePath, rows: Any) -> None:
     _write(path, table.tolist(), exact_from=1)
 
 
-def write_all(folder: FilePath, summary: Summary, counts: CountTable | None = None) -> tuple[Path, ...]:
+def write_all(folder: PathLike, summary: Summary, counts: CountTable | None = None) -> tuple[Path, ...]:
     """Write the three summary files into a folder, and one ``<image>_ev1.txt`` per image of `counts`.
 
     Returns
@@ -250,7 +249,7 @@ def write_all(folder: FilePath, summary: Summary, counts: CountTable | None = No
     return tuple(files)
 
 
-def _read(path: FilePath, columns: tuple[int, ...]) -> tuple[list[int], Array]:
+def _read(path: PathLike, columns: tuple[int, ...]) -> tuple[list[int], Array]:
     """Return the line numbers and the table of a file whose rows all have one of the given widths."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
@@ -273,7 +272,7 @@ def _read(path: FilePath, columns: tuple[int, ...]) -> tuple[list[int], Array]:
     return lines, np.asarray(rows, dtype=np.float64)
 
 
-def _numbers(path: FilePath, number: int, words: list[str], columns: tuple[int, ...]) -> list[float]:
+def _numbers(path: PathLike, number: int, words: list[str], columns: tuple[int, ...]) -> list[float]:
     if len(words) not in columns:
         wanted = " or ".join(str(width) for width in columns)
         raise DataError(f"{_name(path)}, line {number}: expected {wanted} numbers, got {len(words)}")
@@ -289,7 +288,7 @@ def _numbers(path: FilePath, number: int, words: list[str], columns: tuple[int, 
     return values
 
 
-def _check_points(path: FilePath, lines: list[int], points: Array) -> None:
+def _check_points(path: PathLike, lines: list[int], points: Array) -> None:
     """Refuse rows (R, P, F) that no curve can have: other files of the benchmark have as many columns."""
     outside = np.any((points < 0) | (points > 1), axis=1)
     wrong = outside | (np.abs(f_measure(points[:, 0], points[:, 1]) - points[:, 2]) > ROUNDING)
@@ -300,7 +299,7 @@ def _check_points(path: FilePath, lines: list[int], points: Array) -> None:
         raise DataError(f"{_name(path)}, line {lines[row]}: R, P and F must {what}, got {shown}")
 
 
-def _write(path: FilePath, rows: Iterable[Sequence[float]], exact_from: int | None = None) -> None:
+def _write(path: PathLike, rows: Iterable[Sequence[float]], exact_from: int | None = None) -> None:
     text = "".join(
         " ".join(
             _format(value, exact=exact_from is not None and column >= exact_from)
@@ -322,5 +321,5 @@ def _format(value: float, *, exact: bool) -> str:
     return text
 
 
-def _name(path: FilePath) -> str:
+def _name(path: PathLike) -> str:
     return os.fspath(path)

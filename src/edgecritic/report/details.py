@@ -9,11 +9,10 @@ from urllib.parse import quote
 
 from edgecritic.report.markup import TITLES, detector_cell, plural, safe, scroll_table, section
 from edgecritic.report.pictures import RANKS, Picture
-from edgecritic.report.view import clean, pixels_text, ranked, short
+from edgecritic.report.view import Results, clean, pixels_text, ranked, short
 
 __all__ = ["contents", "images", "picture_groups", "problems", "protocol", "data_files"]
 
-Results = Mapping[str, Any]
 
 PRINTED = 40
 """So many rows of the image table are printed on paper (by report.css)."""

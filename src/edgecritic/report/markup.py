@@ -5,11 +5,10 @@ Every piece of text that comes from outside goes through `safe`, which cleans an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
-from edgecritic.report.view import all_series, clean
+from edgecritic.report.view import Results, all_series, clean
 
 __all__ = [
     "TITLES",
@@ -22,7 +21,6 @@ __all__ = [
     "level_text",
 ]
 
-Results = Mapping[str, Any]
 
 TITLES = {
     "leaderboard": "Leaderboard",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import as_array, as_mask
-from edgecritic.matching.base import FALSE_ALARM, HIT, MISS
+from edgecritic.matching.result import FALSE_ALARM, HIT, MISS
 
 __all__ = ["Picture", "matching_picture", "RANKS"]
 

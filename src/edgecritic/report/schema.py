@@ -93,10 +93,6 @@ def _text(value: Any, place: str) -> None:
         raise _refuse(place, "text", value)
 
 
-def _anything(value: Any, place: str) -> None:
-    """Accept every value."""
-
-
 def _maybe(check: Check) -> Check:
     def checked(value: Any, place: str) -> None:
         if value is not None:

@@ -7,8 +7,17 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from edgecritic.report.markup import detector_cell, level_text, plural, safe, scroll_table, section, swatch
+from edgecritic.report.markup import (
+    detector_cell,
+    level_text,
+    plural,
+    safe,
+    scroll_table,
+    section,
+    swatch,
+)
 from edgecritic.report.view import (
+    Results,
     all_series,
     ap_rule,
     clean,
@@ -24,8 +33,6 @@ from edgecritic.report.view import (
 )
 
 __all__ = ["masthead", "leaderboard", "curves", "crispness", "rules", "tolerance_point", "tolerance", "pairs"]
-
-Results = Mapping[str, Any]
 
 
 def masthead(results: Results) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import MissingExtraError
-from edgecritic.protocols.tuning import Tuning
+from edgecritic.protocols.tuning_result import Tuning
 from edgecritic.protocols.tuning_summary import TuningSummary
 from edgecritic.report.figures import draw_or_leave_out
 
@@ -101,7 +101,7 @@ def draw_montage(
 def draw_rates(tuning: Tuning, path: str | PathLike[str], *, strategy: str | None = None) -> None:
     """Draw ROC and precision-recall curves under strict overlap, or under a matching strategy.
 
-    A strategy needs the measures of :func:`edgecritic.protocols.tuning.matched_measures`.
+    A strategy needs the measures of :func:`edgecritic.protocols.tuning_result.matched_measures`.
     """
     figure = new_figure(11, 4.2)
     left, right = figure.subplots(1, 2)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from edgecritic.datasets.files import PathLike
 from edgecritic.errors import DataError
 from edgecritic.report.figures import draw_or_leave_out, write_pr
 from edgecritic.report.html import html_report
@@ -18,10 +18,8 @@ from edgecritic.run.files import write_text
 
 __all__ = ["load_results", "write_report"]
 
-FilePath = str | os.PathLike[str]
 
-
-def load_results(path: FilePath) -> dict[str, Any]:
+def load_results(path: PathLike) -> dict[str, Any]:
     """Read ``results.json`` (or the folder that holds it) and check its layout.
 
     Raises
@@ -45,7 +43,7 @@ def load_results(path: FilePath) -> dict[str, Any]:
 
 
 def write_report(
-    folder: FilePath, results: Mapping[str, Any], pictures: Sequence[Picture] = (), *, tuning: str = ""
+    folder: PathLike, results: Mapping[str, Any], pictures: Sequence[Picture] = (), *, tuning: str = ""
 ) -> tuple[Path, ...]:
     """Write ``table.csv``, ``table.tex``, ``pr.svg``, ``pr.pdf``, ``pr.png`` and ``report.html``.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +16,8 @@ from edgecritic.errors import DataError, EdgeCriticError
 from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE
 from edgecritic.protocols.human import human_level
 from edgecritic.run.executor import Progress, absolute, run_tasks
-from edgecritic.run.files import write_text
-from edgecritic.run.store import Store, hash_files
+from edgecritic.run.files import write_json
+from edgecritic.run.store import RECORDS, hash_files, kept, record_key
 
 __all__ = ["AnnotatorsRun", "run_annotators", "SCHEMA"]
 
@@ -99,7 +97,7 @@ def run_annotators(
         raise DataError(f"{truth}: holds no truth")
     if tolerance is None and relative_tolerance is None:
         relative_tolerance = DEFAULT_RELATIVE_TOLERANCE
-    records = None if folder is None else folder / "images"
+    records = None if folder is None else folder / RECORDS / "@annotators"
     work = [_Job(case, tolerance, relative_tolerance, records, fresh) for case in found]
     finished = dict(run_tasks(_weigh, work, jobs=jobs, cluster=cluster, progress=progress))
     order = [case.id for case in found]
@@ -123,8 +121,7 @@ def run_annotators(
         "failures": failures,
     }
     if folder is not None:
-        text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        write_text(folder / "annotators.json", text)
+        write_json(folder / "annotators.json", results)
     return AnnotatorsRun(results=results, cases={case.id: case for case in found})
 
 
@@ -132,14 +129,8 @@ def _weigh(job: _Job) -> tuple[str, dict[str, Any]]:
     """Analyse one image, or take it from the store; a bad file becomes a failure."""
     try:
         digest = hash_files(job.case.truths)
-        settings = [RECORD_VERSION, job.tolerance, job.relative_tolerance, digest]
-        key = hashlib.sha256(json.dumps(settings).encode()).hexdigest()
-        store = None if job.folder is None else Store(job.folder)
-        content = None if store is None or job.fresh else store.load(job.case.id, key)
-        if content is None:
-            content = _measure(job)
-            if store is not None:
-                store.save(job.case.id, key, content)
+        key = record_key([RECORD_VERSION, job.tolerance, job.relative_tolerance, digest])
+        content = kept(job.folder, job.case.id, key, lambda: _measure(job), fresh=job.fresh)
     except EdgeCriticError as error:
         content = {"failure": str(error)}
     except MemoryError:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from edgecritic.errors import DataError
 
-__all__ = ["replace_file", "write_text"]
+__all__ = ["replace_file", "write_text", "write_json"]
 
 
 @contextmanager
@@ -47,3 +48,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """
     with replace_file(path) as stream:
         stream.write(text.encode("utf-8", "backslashreplace"))
+
+
+def write_json(path: str | os.PathLike[str], content: Any) -> None:
+    """Write a result as JSON that people can read too, atomically; NaN is refused."""
+    write_text(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +19,7 @@ from edgecritic.protocols.crispness import average_crispness
 from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep, sweep, sweep_maps
-from edgecritic.run.store import Store, hash_files, safe_name
+from edgecritic.run.store import hash_files, kept, record_key, safe_name
 
 __all__ = ["Job", "Judged", "Failure", "judge", "variants", "EXTRAS", "TOLERANCE_SHARES"]
 
@@ -121,30 +119,19 @@ def _judge(job: Job) -> Judged:
     version: dict[str, Any] = {"version": RECORD_VERSION, "protocol": job.protocol.digest}
     if job.binarize is not None:
         version["binarize"] = job.binarize
-    key = _key({**version, "extras": sorted(job.extras), **hashes})
+    key = record_key({**version, "extras": sorted(job.extras), **hashes})
     content = _kept(job, safe_name(job.detector), key, lambda: _measure(case, job))
     human = None
     if job.human:
         people = {name: value for name, value in hashes.items() if name != "prediction_hash"}
-        key = _key({**version, **people})
+        key = record_key({**version, **people})
         human = _kept(job, HUMAN, key, lambda: _human(case, job))["counts"]
     return Judged(job.detector, job.case.id, content["counts"], {**content["numbers"], **hashes}, human)
 
 
 def _kept(job: Job, group: str, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return a record from the store, or make and keep it."""
-    if job.folder is None:
-        return compute()
-    store = Store(job.folder / group)
-    content = None if job.fresh else store.load(job.case.id, key)
-    if content is None:
-        content = compute()
-        store.save(job.case.id, key, content)
-    return content
-
-
-def _key(parts: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    folder = None if job.folder is None else job.folder / group
+    return kept(folder, job.case.id, key, compute, fresh=job.fresh)
 
 
 class _Loaded:

@@ -6,14 +6,17 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from edgecritic.errors import DataError
 from edgecritic.run.files import write_text
 
-__all__ = ["Store", "hash_files", "safe_name"]
+__all__ = ["RECORDS", "Store", "kept", "record_key", "hash_files", "safe_name"]
+
+RECORDS = "records"
+"""The folder, within that of a run's results, of the records of finished work."""
 
 _PIECE = 2**20
 
@@ -48,6 +51,17 @@ def safe_name(name: str) -> str:
     return f"{letters}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
+def record_key(settings: Any) -> str:
+    """Return the key of a record: a hash of everything that its content depends on, ready for JSON.
+
+    Examples
+    --------
+    >>> record_key({"a": 1, "b": 2}) == record_key({"b": 2, "a": 1}) != record_key({"a": 1, "b": 3})
+    True
+    """
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+
 class Store:
     """Records of finished work in a folder, each valid only for the key it was made with.
 
@@ -79,6 +93,23 @@ class Store:
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{safe_name(name)}.json"
+
+
+def kept(
+    folder: Path | None, name: str, key: str, compute: Callable[[], dict[str, Any]], *, fresh: bool = False
+) -> dict[str, Any]:
+    """Return the record `name` of a folder, or make it and keep it.
+
+    Without a folder nothing is kept; `fresh` makes it anew.
+    """
+    if folder is None:
+        return compute()
+    store = Store(folder)
+    content = None if fresh else store.load(name, key)
+    if content is None:
+        content = compute()
+        store.save(name, key, content)
+    return content
 
 
 def _check(content: dict[str, Any]) -> str:

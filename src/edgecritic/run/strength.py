@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +20,9 @@ from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep, sweep
 from edgecritic.run.executor import Progress, absolute, run_tasks
-from edgecritic.run.files import write_text
+from edgecritic.run.files import write_json
 from edgecritic.run.protocol_file import find_protocol
-from edgecritic.run.store import Store, hash_files, safe_name
+from edgecritic.run.store import RECORDS, hash_files, kept, record_key, safe_name
 
 __all__ = ["run_strength", "SCHEMA"]
 
@@ -96,7 +94,7 @@ def run_strength(
         found = find_cases(absolute(place), Path(truth).absolute(), masks=absolute(masks), split=split)
         if not found.cases:
             raise DataError(f"{place}: {'; '.join(found.no_case())}")
-        records = None if folder is None else folder / "images" / f"strength-{safe_name(name)}"
+        records = None if folder is None else folder / RECORDS / "@strength" / safe_name(name)
         work += [_Job(name, case, chosen, steps, draws, seed, records, fresh) for case in found]
     finished: dict[str, dict[str, Any]] = {name: {} for name in detectors}
     failures = []
@@ -120,21 +118,14 @@ def run_strength(
         "failures": sorted(failures, key=lambda row: (row["detector"], row["id"])),
     }
     if folder is not None:
-        text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        write_text(folder / "strength.json", text)
+        write_json(folder / "strength.json", results)
     return results
 
 
 def _judge(job: _Job) -> tuple[str, str, dict[str, Any] | str]:
     """Judge one image, or take it from the store; a bad file becomes a message."""
     try:
-        key = _key(job)
-        store = None if job.folder is None else Store(job.folder)
-        content = None if store is None or job.fresh else store.load(job.case.id, key)
-        if content is None:
-            content = _measure(job)
-            if store is not None:
-                store.save(job.case.id, key, content)
+        content = kept(job.folder, job.case.id, _key(job), lambda: _measure(job), fresh=job.fresh)
     except EdgeCriticError as error:
         return job.detector, job.case.id, str(error)
     except MemoryError:
@@ -145,8 +136,7 @@ def _judge(job: _Job) -> tuple[str, str, dict[str, Any] | str]:
 def _key(job: _Job) -> str:
     files = [*job.case.truths, job.case.prediction, job.case.mask]
     digest = hash_files([file for file in files if file is not None])
-    parts = [RECORD_VERSION, job.protocol.digest, job.levels, job.draws, job.seed, digest]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return record_key([RECORD_VERSION, job.protocol.digest, job.levels, job.draws, job.seed, digest])
 
 
 def _measure(job: _Job) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +21,7 @@ from edgecritic.protocols.sweep import candidate_at
 from edgecritic.run.annotators import AnnotatorsRun, run_annotators
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_text
-from edgecritic.run.store import Store, hash_files
+from edgecritic.run.store import RECORDS, Store, hash_files, record_key
 from edgecritic.run.strength import run_strength
 from edgecritic.studies.complexity import ComplexityStudy, ImageCurves, curves_of_case, summarise_curves
 from edgecritic.studies.pairing import (
@@ -119,7 +117,7 @@ def run_complexity(
     if not seen:
         raise DataError("no image has a photo; give their folder with --images")
     folder = absolute(out)
-    work = [(case, None if folder is None else folder / "images") for case in seen]
+    work = [(case, None if folder is None else folder / RECORDS / "@complexity") for case in seen]
     finished = list(run_tasks(_curves, work, jobs=jobs, cluster=cluster, progress=progress))
     curves = [one for one in finished if isinstance(one, ImageCurves)]
     failures = sorted(one for one in finished if isinstance(one, str))
@@ -224,7 +222,7 @@ def _curves(task: tuple[Case, Path | None]) -> ImageCurves | str:
     try:
         store = Store(folder)
         files = hash_files([*case.truths, case.image])
-        key = hashlib.sha256(json.dumps([RECORD_VERSION, "complexity", files]).encode()).hexdigest()
+        key = record_key([RECORD_VERSION, files])
         kept = store.load(case.id, key)
         if kept is not None:
             return ImageCurves(

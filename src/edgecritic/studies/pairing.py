@@ -328,7 +328,7 @@ def _slice_maps(t1: NDArray[np.float64], white: NDArray[np.float64], plane: int,
     from edgecritic.detectors.thinning import thin
 
     truth = thin(label_boundaries((white[:, plane] >= 0.5).astype(np.int64)))
-    found = detect(detector, t1[:, plane], kind="gray")
+    found = detect(detector, t1[:, plane], kind="grey")
     levels = np.linspace(0.1, 0.9, 17)
     maps = [found.binary(float(level)) for level in levels]
     best = max(range(len(maps)), key=lambda place: match(maps[place], truth, tolerance=2).f())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,10 +10,11 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels.grid import Grid, ball
-from edgecritic.kernels.validation import line_of_sight, validate
+from edgecritic.kernels.grid import SLACK
+from edgecritic.kernels.validation import validate
 from edgecritic.matching.pixel_lists import PixelMatcher
 from edgecritic.matching.transform import distance_transform
+from edgecritic.matching.validation import lowest_cosine, sight_around
 
 __all__ = ["STRATEGIES", "TOLERANCES", "PreparedMap", "Comparer"]
 
@@ -24,9 +24,7 @@ STRATEGIES = ("distance", "area", "exact", "validation")
 TOLERANCES = (2.5, 5.0, 10.0)
 """In pixels; about 0.5, 1 and 2 % of the diagonal of a BSDS image."""
 
-_SLACK = 1 + 1e-9
 _UNIT = (1.0, 1.0)
-_RIGHT_ANGLE = math.cos(math.pi / 2) - 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,14 +78,9 @@ class Comparer:
         self.shape = shape
         self.tolerances = tuple(float(t) for t in tolerances)
         self._matchers = [PixelMatcher(shape, t, _UNIT) for t in self.tolerances]
-        self._sights = []
-        self._grids = []
-        for t in self.tolerances:
-            radius = math.floor(t * _SLACK)
-            grid = Grid.around(shape, [max(radius, 1)] * 2)
-            sight = line_of_sight(grid, ball(t, _UNIT), _UNIT, False)
-            self._sights.append(sight._replace(radii=np.array([radius, radius], dtype=np.int64)))
-            self._grids.append(grid)
+        around = [sight_around(shape, _UNIT, t, corners=False) for t in self.tolerances]
+        self._grids = [grid for grid, _ in around]
+        self._sights = [sight for _, sight in around]
         self._masks = [[np.zeros(grid.size, dtype=np.bool_) for _ in range(2)] for grid in self._grids]
         self._truth: PreparedMap | None = None
 
@@ -96,7 +89,7 @@ class Comparer:
         if mask.shape != self.shape:
             raise InputError(f"expected a map of shape {self.shape}, got {mask.shape}")
         distance = distance_transform(mask)
-        limits = np.array([t * _SLACK for t in self.tolerances])
+        limits = np.array([t * SLACK for t in self.tolerances])
         near = np.searchsorted(limits, distance.reshape(-1), side="left").astype(np.uint8)
         areas = np.cumsum(np.bincount(near, minlength=limits.size + 1))[: limits.size]
         pixels = np.flatnonzero(mask)
@@ -150,8 +143,8 @@ class Comparer:
         masks[0][one] = True
         masks[1][two] = True
         near_one, near_two = one[second.near[first.pixels] <= k], two[first.near[second.pixels] <= k]
-        found_one = validate(near_one, masks[0], masks[1], self._sights[k], _RIGHT_ANGLE)
-        found_two = validate(near_two, masks[1], masks[0], self._sights[k], _RIGHT_ANGLE)
+        found_one = validate(near_one, masks[0], masks[1], self._sights[k], lowest_cosine(90))
+        found_two = validate(near_two, masks[1], masks[0], self._sights[k], lowest_cosine(90))
         masks[0][one] = False
         masks[1][two] = False
         return int(np.count_nonzero(found_one)), int(np.count_nonzero(found_two))

@@ -1,0 +1,41 @@
+"""The images that commands are given: which files they are, and how they are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from edgecritic.detectors.picture import Kind
+
+__all__ = ["list_images", "load_image"]
+
+
+def list_images(places: list[str]) -> list[Path]:
+    """Return the files, and the files in the folders, among `places`; no two may share their name."""
+    from edgecritic.datasets.folder import list_maps
+    from edgecritic.datasets.names import split_name
+    from edgecritic.errors import InputError
+
+    files: list[Path] = []
+    for place in map(Path, places):
+        files += [paths[0] for paths in list_maps(place).files.values()] if place.is_dir() else [place]
+    stems: dict[str, Path] = {}
+    for file in files:
+        stem = split_name(file.name)[0]
+        if stem in stems:
+            raise InputError(f"{stems[stem]} and {file} would be written to the same map; rename one of them")
+        stems[stem] = file
+    return files
+
+
+def load_image(file: Path, *, grey: bool) -> tuple[Any, Kind]:
+    """Read an image or a volume and say which of them it is; grey pictures get one channel."""
+    from edgecritic.datasets.files import read_image
+    from edgecritic.datasets.names import IMAGE_SUFFIXES, suffix_of
+
+    picture = suffix_of(file) in IMAGE_SUFFIXES
+    image = read_image(file, colour=picture and not grey)
+    if picture and image.ndim == 3 and (image == image[..., :1]).all():
+        image = image[..., 0]
+    return image, "volume" if image.ndim == 3 and not picture else "auto"

@@ -1,0 +1,29 @@
+"""Hashes of pixel positions, which decide between equally good matchings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Int64s
+
+__all__ = ["scatter"]
+
+
+@kernel
+def scatter(positions: Int64s, bits: int, factor: int) -> Int64s:
+    """Mix positions into `bits` bits, at most 32; a bijection of their last `bits` bits.
+
+    Three rounds of multiplication by the last bits of the odd `factor` and of mixing high bits into low ones.
+    """
+    mask = np.uint64((1 << bits) - 1)
+    half = np.uint64(bits // 2)
+    odd = np.uint64(factor) & mask
+    mixed = np.empty(positions.size, dtype=np.int64)
+    for at in range(positions.size):
+        value = np.uint64(positions[at]) & mask
+        for _ in range(3):
+            value = (value * odd) & mask
+            value ^= value >> half
+        mixed[at] = np.int64(value)
+    return mixed

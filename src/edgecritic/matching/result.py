@@ -1,0 +1,282 @@
+"""The pair of maps that a strategy is given, and the matching that it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError
+from edgecritic.inputs import BoolArray
+
+__all__ = ["Pair", "Matching", "HIT", "FALSE_ALARM", "MISS"]
+
+HIT = (0, 158, 115)
+FALSE_ALARM = (230, 159, 0)
+MISS = (86, 180, 233)
+"""Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
+
+_PORTION = 1 << 14
+_ARRAYS = ("candidate", "truth", "matched_candidate", "matched_truth", "pairs", "distances")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A checked candidate and truth with pixel sizes and tolerance: what a strategy is given.
+
+    Attributes
+    ----------
+    candidate, truth : bool arrays of one shape
+    spacing : tuple of float
+        Pixel size along each axis.
+    tolerance : float
+        Largest distance of a match, in units of `spacing`.
+    """
+
+    candidate: BoolArray
+    truth: BoolArray
+    spacing: tuple[float, ...]
+    tolerance: float
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions, 2 or 3."""
+        return self.candidate.ndim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Matching:
+    """What was matched and what was not; its arrays can only be read.
+
+    Attributes
+    ----------
+    strategy : str
+        The id of the strategy, such as ``exact`` or ``eps(window=7)``.
+    tolerance : float or None
+        Largest distance of a match in pixels (in units of `spacing` if that was given); ``None`` for
+        strategies that search a window instead.
+    tp, fp, fn : int
+        Hits, false alarms and misses as the strategy counts them.
+    precision, recall : float
+        Shares of the candidate and of the truth that are matched. An empty side has the value 0,
+        two empty sides agree perfectly and have the value 1.
+    candidate, truth : bool arrays
+        The maps that were compared.
+    matched_candidate, matched_truth : bool arrays
+        The pixels of each map that are matched.
+    pairs : (n, 2, ndim) int array or None
+        For one-to-one strategies the coordinates of candidate pixel and truth pixel of every match.
+    distances : (n,) float array or None
+        The distance of every match, in the units of the tolerance.
+    spacing : tuple of float or None
+        The pixel sizes that were given; ``None`` if lengths are in pixels.
+    """
+
+    strategy: str
+    tolerance: float | None
+    tp: int
+    fp: int
+    fn: int
+    precision: float
+    recall: float
+    candidate: BoolArray
+    truth: BoolArray
+    matched_candidate: BoolArray
+    matched_truth: BoolArray
+    pairs: NDArray[np.int64] | None = None
+    distances: NDArray[np.float64] | None = None
+    spacing: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in _ARRAYS:
+            array = getattr(self, name)
+            if array is not None and array.flags.writeable:
+                view = array.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    @classmethod
+    def from_counts(
+        cls,
+        pair: Pair,
+        *,
+        tp: int,
+        fp: int,
+        fn: int,
+        matched_candidate: BoolArray,
+        matched_truth: BoolArray,
+        precision: float | None = None,
+        recall: float | None = None,
+        pairs: NDArray[np.int64] | None = None,
+        distances: NDArray[np.float64] | None = None,
+    ) -> Matching:
+        """Make the result of a strategy; ratios that are not given follow from the counts."""
+        agree = not (pair.candidate.any() or pair.truth.any())
+        if precision is None:
+            precision = _share(tp, tp + fp)
+        if recall is None:
+            recall = _share(tp, tp + fn)
+        return cls(
+            strategy="",
+            tolerance=pair.tolerance,
+            tp=tp,
+            fp=fp,
+            fn=fn,
+            precision=1.0 if agree else precision,
+            recall=1.0 if agree else recall,
+            candidate=pair.candidate,
+            truth=pair.truth,
+            matched_candidate=matched_candidate,
+            matched_truth=matched_truth,
+            pairs=pairs,
+            distances=distances,
+        )
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pair: Pair,
+        candidate_raster: NDArray[np.int64],
+        truth_raster: NDArray[np.int64],
+    ) -> Matching:
+        """Make the result of a one-to-one strategy from raster indices of the matched pixels.
+
+        The pairs are put into raster order of the candidate.
+        """
+        order = np.argsort(candidate_raster, kind="stable")
+        first, second = candidate_raster[order], truth_raster[order]
+        shape = pair.candidate.shape
+        pairs, distances = _trace(first, second, shape, pair.spacing)
+        return cls.from_counts(
+            pair,
+            tp=first.size,
+            fp=int(np.count_nonzero(pair.candidate)) - first.size,
+            fn=int(np.count_nonzero(pair.truth)) - first.size,
+            matched_candidate=_mask(first, shape),
+            matched_truth=_mask(second, shape),
+            pairs=pairs,
+            distances=distances,
+        )
+
+    @classmethod
+    def from_masks(
+        cls, pair: Pair, matched_candidate: BoolArray, matched_truth: BoolArray, *, recall: str
+    ) -> Matching:
+        """Make the result of a strategy that looks for partners on each side by itself.
+
+        TP are the matched candidate pixels, FP the others, FN the truth pixels that are not matched.
+        `recall` is ``"gt"`` for the matched share of the truth, ``"confusion"`` for TP / (TP + FN).
+        """
+        if recall not in ("confusion", "gt"):
+            raise InputError(f"recall must be 'confusion' or 'gt', got {recall!r}")
+        size, tp, found = (
+            int(np.count_nonzero(mask)) for mask in (pair.truth, matched_candidate, matched_truth)
+        )
+        return cls.from_counts(
+            pair,
+            tp=tp,
+            fp=int(np.count_nonzero(pair.candidate)) - tp,
+            fn=size - found,
+            recall=_share(found, size) if recall == "gt" else None,
+            matched_candidate=matched_candidate,
+            matched_truth=matched_truth,
+        )
+
+    def f(self, alpha: float = 0.5) -> float:
+        """Return F_α = P·R / (α·R + (1 − α)·P), 0 where nothing is matched.
+
+        `alpha` in [0, 1] is the weight of precision; ½ is the harmonic mean.
+        """
+        if not 0 <= alpha <= 1:
+            raise InputError(f"alpha must lie in [0, 1], got {alpha!r}")
+        below = alpha * self.recall + (1 - alpha) * self.precision
+        return self.precision * self.recall / below if below > 0 else 0.0
+
+    @property
+    def mean_distance(self) -> float | None:
+        """Mean distance of the matched pairs; ``None`` if there are none or the strategy has no pairs."""
+        if self.distances is None or self.distances.size == 0:
+            return None
+        return float(self.distances.mean())
+
+    def overlay(self, background: Any = None) -> NDArray[np.uint8]:
+        """Draw the matching: hits green, false alarms orange, misses blue, on white or on an image.
+
+        Parameters
+        ----------
+        background : array of the maps' shape, optional
+            A grey image in [0, 1] or 0…255 that is shown faintly below.
+
+        Returns
+        -------
+        (…, 3) uint8 array
+        """
+        picture = _canvas(background, self.candidate.shape)
+        picture[self.truth & ~self.matched_truth] = MISS
+        picture[self.matched_truth] = HIT
+        picture[self.candidate & ~self.matched_candidate] = FALSE_ALARM
+        picture[self.matched_candidate] = HIT
+        return picture
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the scalars, ready for JSON."""
+        return {
+            "strategy": self.strategy,
+            "tolerance": self.tolerance,
+            "tp": self.tp,
+            "fp": self.fp,
+            "fn": self.fn,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f": self.f(),
+            "mean_distance": self.mean_distance,
+        }
+
+    def __str__(self) -> str:
+        unit = " px" if self.spacing is None else ""
+        reach = "" if self.tolerance is None else f" within {self.tolerance:.3g}{unit}"
+        return (
+            f"{self.strategy}{reach}: {self.tp} hits, {self.fp} false alarms, {self.fn} misses; "
+            f"P {self.precision:.4f}  R {self.recall:.4f}  F {self.f():.4f}"
+        )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _trace(
+    first: NDArray[np.int64], second: NDArray[np.int64], shape: tuple[int, ...], spacing: Sequence[float]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return coordinates and distances of the pairs, made in portions that stay in the cache."""
+    pairs = np.empty((first.size, 2, len(shape)), dtype=np.int64)
+    distances = np.zeros(first.size)
+    for begin in range(0, first.size, _PORTION):
+        part = slice(begin, begin + _PORTION)
+        places = zip(np.unravel_index(first[part], shape), np.unravel_index(second[part], shape), strict=True)
+        for axis, (one, other) in enumerate(places):
+            pairs[part, 0, axis], pairs[part, 1, axis] = one, other
+            distances[part] += ((one - other) * spacing[axis]) ** 2
+    return pairs, np.sqrt(distances, out=distances)
+
+
+def _mask(raster: NDArray[np.int64], shape: Sequence[int]) -> BoolArray:
+    mask = np.zeros(shape, dtype=np.bool_)
+    mask.reshape(-1)[raster] = True
+    return mask
+
+
+def _canvas(background: Any, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    if background is None:
+        return np.full((*shape, 3), 255, dtype=np.uint8)
+    grey = np.asarray(background, dtype=np.float64)
+    if grey.shape != shape:
+        raise InputError(f"background must have the maps' shape {shape}, got {grey.shape}")
+    if not np.isfinite(grey).all():
+        raise InputError("background holds NaN or infinite values; replace them before it is shown")
+    top = 255.0 if grey.max(initial=0.0) > 1 else 1.0
+    faint = 128 + 127 * np.clip(grey / top, 0, 1)
+    return np.repeat(faint.astype(np.uint8)[..., None], 3, axis=-1)
