@@ -22,6 +22,7 @@ MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""
 
 _BLOCK_SIDE = 16
+_WORTH_RELINKING = 1.05
 _PRICE_BITS = 60
 _LEAST_HASH_BITS = 12
 _MOST_HASH_BITS = 32
@@ -108,7 +109,7 @@ def _link_scarcer(
     sides = (truths, candidates) if swapped else (candidates, truths)
     links = _link_rows(grid, *sides, around)
     rows, columns = linked_nodes(links, sides[1].size)
-    if rows > columns:
+    if rows > _WORTH_RELINKING * columns:
         swapped, links = not swapped, _link_rows(grid, sides[1], sides[0], around)
     return swapped, links
 
