@@ -87,9 +87,9 @@ def against_solvers(data: Path, images: int) -> Iterator[Bar]:
         swapped = graph.truths.size < graph.candidates.size
         problem = (sorted_links(graph, swapped), truth.size, graph.candidates, graph.truths)
         costs = (graph.outlier_cost, salt(graph.truths))
-        ours = best(lambda p=problem, c=costs, s=swapped: solved(*p, *c, swapped=s), 3)
+        ours = best(lambda p=problem, c=costs, s=swapped: solved(*p, *c, swapped=s), 5)
         matrices = [sparse_costs(graph, side) for side in (False, True)]
-        scipys = min(seconds(lambda m=matrix: min_weight_full_bipartite_matching(m)) for matrix in matrices)
+        scipys = min(best(lambda m=matrix: min_weight_full_bipartite_matching(m), 2) for matrix in matrices)
         solver = cost_scaling_solver()
         ratios["SciPy"].append(scipys / ours)
         ratios["OR-Tools"].append(seconds(lambda g=graph, s=solver: assign_by_cost_scaling(g, s)) / ours)
