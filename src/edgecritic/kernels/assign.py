@@ -21,8 +21,8 @@ from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
 __all__ = ["Search", "Tally", "new_search", "new_tally", "solve", "update", "sweep"]
 
-_MOST_BIDS = 8
-_STRIDE = 64
+_MOST_BIDS = 8  # of a row and those it drives out, before a search takes over
+_STRIDE = 64  # from one horizon to the next, in units of cost
 
 
 class Search(NamedTuple):

@@ -17,12 +17,11 @@ from edgecritic.matching.reach import reach_of
 
 __all__ = ["exact", "salt", "solved", "empty_state", "too_many_links", "MOST_LINKS"]
 
-
 MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""
 
 _BLOCK_SIDE = 16
-_WORTH_RELINKING = 1.05
+_WORTH_RELINKING = 1.05  # so many times more pixels, and the searches cost more than linking anew
 _PRICE_BITS = 60
 _LEAST_HASH_BITS = 12
 _MOST_HASH_BITS = 32
@@ -132,13 +131,13 @@ def too_many_links() -> InputError:
     )
 
 
-def salt(columns: Indices) -> int:
+def salt(truth: Indices) -> int:
     """Return a number that depends on the pixels of a truth only.
 
     It enters the hashes of the candidate pixels. Without it the same candidates would win the ties
     against every annotator, and fewer would be matched by any of them than by fair draws.
     """
-    mixed = (columns.astype(np.uint64) + np.uint64(1)) * np.uint64(_SALT_FACTOR)
+    mixed = (truth.astype(np.uint64) + np.uint64(1)) * np.uint64(_SALT_FACTOR)
     return int(np.bitwise_xor.reduce(mixed ^ (mixed >> np.uint64(29)), initial=np.uint64(0)) >> np.uint64(2))
 
 
