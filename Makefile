@@ -59,8 +59,7 @@ test: $(STAMPS)/test
 # Coverage cannot look into compiled kernels, so their tests run once more as plain Python.
 coverage: $(STAMPS)/test
 	$(BIN)/coverage erase
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q -m "not data and not slow and not browser" \
-	  $$(cat .ci/kernel-tests)
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q -m "kernels and not data and not slow and not browser" tests
 	$(BIN)/coverage run -m pytest -q
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --show-missing

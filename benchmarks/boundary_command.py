@@ -94,4 +94,4 @@ def killed(given: Given) -> Iterator[Figure]:
 )
 def hostile(given: Given) -> Iterator[Figure]:
     del given
-    yield run_tests("tests/test_hostile_files.py", "tests/test_bench_hostile.py")
+    yield run_tests("tests/datasets/test_hostile_files.py", "tests/run/test_bench_hostile.py")

@@ -23,8 +23,8 @@ from edgecritic.detectors.half_gaussian import half_gaussian_kernels
 from edgecritic.measures import compare
 from edgecritic.measures import measures as registry
 from edgecritic.measures.scoring import default_measures
-from edgecritic.protocols.tuning import tune
 from edgecritic.studies.noise import PAPER_DETECTORS, PAPER_RATIOS, noise
+from edgecritic.tuning.tune import tune
 
 PART = "detectors"
 SHAPE = (321, 481)

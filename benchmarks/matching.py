@@ -12,11 +12,11 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 import edgecritic
 from bars import NO_BAR, Bar, Figure, Given, annotated_pair, beside, best, boundaries, check, seconds, ucm
+from edgecritic.assignment.graph import Graph, build_graph
+from edgecritic.assignment.solver import salt, solved
 from edgecritic.kernels.links import Links
 from edgecritic.matching.base import Pair
 from edgecritic.matching.csa import assign_by_cost_scaling, cost_scaling_solver
-from edgecritic.matching.exact import salt, solved
-from edgecritic.matching.graph import Graph, build_graph
 from growth import DENSITY, fitted_exponents
 from surfaces import beside_transform, noisy_twins
 

@@ -363,7 +363,7 @@ def _copy_project() -> None:
 
 def _forget_measures() -> None:
     """Forget all modules but those that measures are built on, and the tests."""
-    kept = ("kernels", "matching", "inputs", "ids", "errors", "registry", "detectors")
+    kept = ("kernels", "maps", "assignment", "matching", "inputs", "ids", "errors", "registry", "detectors")
     ours = [
         name for name, module in sys.modules.items() if str(COPY) in (getattr(module, "__file__", "") or "")
     ]

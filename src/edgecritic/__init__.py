@@ -10,14 +10,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from edgecritic.assignment.dynamic import ExactState as ExactState
     from edgecritic.detectors import Detection as Detection
     from edgecritic.detectors import detect as detect
-    from edgecritic.detectors.suppression import suppress as suppress
-    from edgecritic.detectors.thinning import thin as thin
     from edgecritic.errors import EdgeCriticError as EdgeCriticError
+    from edgecritic.maps.suppression import suppress as suppress
+    from edgecritic.maps.thinning import thin as thin
     from edgecritic.matching import Matching as Matching
     from edgecritic.matching import match as match
-    from edgecritic.matching.dynamic import ExactState as ExactState
     from edgecritic.measures import Comparison as Comparison
     from edgecritic.measures import Scores as Scores
     from edgecritic.measures import assess as assess
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from edgecritic.protocols.presets import get_protocol as get_protocol
     from edgecritic.protocols.sweep import Sweep as Sweep
     from edgecritic.protocols.sweep import sweep as sweep
-    from edgecritic.protocols.tuning import tune as tune
-    from edgecritic.protocols.tuning_result import Tuning as Tuning
+    from edgecritic.tuning.result import Tuning as Tuning
+    from edgecritic.tuning.tune import tune as tune
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "match": "edgecritic.matching",
     "Matching": "edgecritic.matching",
-    "ExactState": "edgecritic.matching.dynamic",
+    "ExactState": "edgecritic.assignment.dynamic",
     "compare": "edgecritic.measures",
     "Comparison": "edgecritic.measures",
     "score": "edgecritic.measures",
@@ -48,10 +48,10 @@ _HOMES = {
     "assess": "edgecritic.measures",
     "detect": "edgecritic.detectors",
     "Detection": "edgecritic.detectors",
-    "tune": "edgecritic.protocols.tuning",
-    "Tuning": "edgecritic.protocols.tuning_result",
-    "thin": "edgecritic.detectors.thinning",
-    "suppress": "edgecritic.detectors.suppression",
+    "tune": "edgecritic.tuning.tune",
+    "Tuning": "edgecritic.tuning.result",
+    "thin": "edgecritic.maps.thinning",
+    "suppress": "edgecritic.maps.suppression",
     "sweep": "edgecritic.protocols.sweep",
     "Sweep": "edgecritic.protocols.sweep",
     "Benchmark": "edgecritic.protocols.benchmark",

@@ -14,7 +14,7 @@ from edgecritic.datasets.files import read_mask
 from edgecritic.datasets.write import write_image, write_map
 from edgecritic.detectors import detect
 from edgecritic.errors import InputError, UnknownNameError
-from edgecritic.protocols.tuning import tune
+from edgecritic.tuning.tune import tune
 
 
 def run(*words: str | Path) -> int:

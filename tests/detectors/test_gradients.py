@@ -11,6 +11,8 @@ from skimage import filters
 from edgecritic.detectors import detect
 from edgecritic.errors import InputError
 
+pytestmark = pytest.mark.kernels
+
 RNG = np.random.default_rng(7)
 PHOTO = ndi.gaussian_filter(RNG.random((40, 53)), 1.5)
 SLOPES = ("central", "sobel", "prewitt", "roberts", "canny", "steerable(order=5)")

@@ -13,9 +13,11 @@ from skimage import filters
 
 from edgecritic.detectors import detect
 from edgecritic.detectors.bowstring import bowstring, rosin_bin
-from edgecritic.detectors.hysteresis import connected_to, hysteresis
 from edgecritic.detectors.nms import crests
 from edgecritic.errors import InputError
+from edgecritic.maps.hysteresis import connected_to, hysteresis
+
+pytestmark = pytest.mark.kernels
 
 
 def twin(magnitude: np.ndarray, direction: np.ndarray, strict: bool, nearest: bool) -> np.ndarray:

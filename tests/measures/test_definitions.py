@@ -10,9 +10,11 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from edgecritic.errors import InputError, MissingExtraError, UndefinedMeasureWarning
+from edgecritic.maps.target import bounding_box
 from edgecritic.measures import assess, compare, measures, score, sweep
 from edgecritic.measures.checks import check_between, check_positive, check_share
-from edgecritic.measures.targets import bounding_box
+
+pytestmark = pytest.mark.kernels
 
 RNG = np.random.default_rng(21)
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-import edgecritic.measures.targets as targets
+import edgecritic.maps.target as targets
 from edgecritic.errors import InputError, UndefinedMeasureWarning, UnknownNameError
 from edgecritic.measures import assess, compare, describe, measures, score, sweep
 from edgecritic.measures.scoring import FAMILIES, default_measures

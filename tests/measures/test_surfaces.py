@@ -10,11 +10,11 @@ import pytest
 from scipy import ndimage
 
 from edgecritic.errors import InputError
+from edgecritic.maps.nearest import border, nearest_distances
+from edgecritic.maps.target import Target
 from edgecritic.measures import compare, measures, score
-from edgecritic.measures.nearest import border, nearest_distances
 from edgecritic.measures.objects import _eroded
 from edgecritic.measures.subvoxel import corner_codes, element_sizes
-from edgecritic.measures.targets import Target
 
 RNG = np.random.default_rng(12)
 

@@ -14,6 +14,8 @@ from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.measures import assess
 from edgecritic.measures.unsupervised import complexity, entropy, equilibrium, line_patterns
 
+pytestmark = pytest.mark.kernels
+
 
 def maps(*shapes):
     chosen = st.sampled_from(shapes).flatmap(lambda shape: arrays(bool, shape, elements=st.booleans()))

@@ -11,6 +11,8 @@ from scipy.stats import kendalltau
 from edgecritic.errors import InputError
 from edgecritic.studies.sorting import SortingCount, discordant_pairs, margin_histogram
 
+pytestmark = pytest.mark.kernels
+
 RNG = np.random.default_rng(8)
 
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.annotators.perceptual import LabelStrength
+from edgecritic.assignment.dynamic import ExactState
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, as_mask
-from edgecritic.matching.dynamic import ExactState
 
 __all__ = [
     "Segment",

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from edgecritic.annotators.census import LEVELS, level_names
 from edgecritic.annotators.perceptual import SLACK, LabelStrength
-from edgecritic.detectors.thinning import thin
 from edgecritic.errors import InputError
 from edgecritic.inputs import as_strength
+from edgecritic.maps.thinning import thin
 from edgecritic.matching import match
 
 __all__ = ["OutputStrength", "output_strength", "pool_output_strength", "OUTPUT_BINS"]

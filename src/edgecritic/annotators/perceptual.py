@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.assignment.pixel_lists import PixelMatcher
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, as_tolerance
-from edgecritic.matching.pixel_lists import PixelMatcher
 
 __all__ = ["LabelStrength", "strength", "agreement_matrix", "SLACK"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from edgecritic.cli._options import add_jobs
 
 if TYPE_CHECKING:
-    from edgecritic.protocols.tuning_summary import TuningSummary
+    from edgecritic.tuning.summary import TuningSummary
 
 __all__ = ["add_parser", "run"]
 
@@ -106,11 +106,11 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
     from edgecritic.datasets.files import read_truths
     from edgecritic.detectors.base import detectors
     from edgecritic.errors import UndefinedMeasureWarning
-    from edgecritic.protocols.tuning import tune
-    from edgecritic.protocols.tuning_result import Tuning
-    from edgecritic.protocols.tuning_summary import summarise_tunings
     from edgecritic.report.tuning import write_summary, write_tuning
     from edgecritic.run.executor import run_tasks
+    from edgecritic.tuning.result import Tuning
+    from edgecritic.tuning.summary import summarise_tunings
+    from edgecritic.tuning.tune import tune
 
     names = [entry.name for entry in detectors if 2 in entry.info.ndim]
     images = sorted((data / "images").iterdir())

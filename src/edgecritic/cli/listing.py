@@ -15,7 +15,7 @@ KINDS = {
     "measures": ("edgecritic.measures", "measures"),
     "detectors": ("edgecritic.detectors", "detectors"),
     "protocols": ("edgecritic.protocols.presets", "PRESETS"),
-    "recipes": ("edgecritic.detectors.suppression", "RECIPES"),
+    "recipes": ("edgecritic.maps.suppression", "RECIPES"),
     "datasets": ("edgecritic.datasets.layouts", "LAYOUTS"),
 }
 """Where the registry (or table) of each kind lives: module and name."""

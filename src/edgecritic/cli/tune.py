@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from edgecritic.cli._options import add_cluster, add_ids, add_jobs, add_json, add_out
 
 if TYPE_CHECKING:
-    from edgecritic.protocols.tuning_result import Tuning
+    from edgecritic.tuning.result import Tuning
 
 __all__ = ["add_parser", "run"]
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.cli._output import print_json
     from edgecritic.cli._wide import terminal_width
     from edgecritic.measures.scoring import choose
-    from edgecritic.protocols.tuning_summary import summarise_tunings
+    from edgecritic.tuning.summary import summarise_tunings
 
     args.thresholds = _thresholds(args.thresholds)
     args.detectors = _detectors(args.detectors)
@@ -155,7 +155,7 @@ def _measures(args: argparse.Namespace) -> list[str] | None:
     from edgecritic.errors import InputError
     from edgecritic.matching import match
     from edgecritic.measures.scoring import default_measures
-    from edgecritic.protocols.tuning_result import matched_measures
+    from edgecritic.tuning.result import matched_measures
 
     if args.truth is None:
         raise InputError("--strategy needs --truth")
@@ -187,7 +187,7 @@ def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]
 def _one(name: str, path: Path, truths: tuple[Path, ...], args: argparse.Namespace) -> tuple[Any, Tuning]:
     from edgecritic.cli._images import load_image
     from edgecritic.datasets.files import read_truths
-    from edgecritic.protocols.tuning import tune
+    from edgecritic.tuning.tune import tune
 
     image, kind = load_image(path, grey=args.grey)
     maps = [found for file in truths for found in read_truths(file)] or None

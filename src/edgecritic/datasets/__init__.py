@@ -9,7 +9,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from edgecritic.datasets.boundaries import label_boundaries as label_boundaries
     from edgecritic.datasets.cases import Case as Case
     from edgecritic.datasets.cases import Dataset as Dataset
     from edgecritic.datasets.cases import find_cases as find_cases
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from edgecritic.datasets.write import write_bsds_mat as write_bsds_mat
     from edgecritic.datasets.write import write_image as write_image
     from edgecritic.datasets.write import write_map as write_map
+    from edgecritic.maps.boundaries import label_boundaries as label_boundaries
 
 _HOMES = {
     **dict.fromkeys(("Case", "Dataset", "find_cases"), "cases"),

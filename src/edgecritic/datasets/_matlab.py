@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from edgecritic.datasets import _matlab5
 from edgecritic.datasets._guard import MEMORY_LIMIT, ONE_ARRAY, read_limited
-from edgecritic.datasets.boundaries import label_boundaries
 from edgecritic.errors import DataError
 from edgecritic.inputs import BoolArray
+from edgecritic.maps.boundaries import label_boundaries
 
 __all__ = ["Node", "opened", "matrix", "strength_matrix", "truth_matrices", "segmentations"]
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from edgecritic.datasets import _matlab
 from edgecritic.datasets._guard import ONE_ARRAY, check_size, reading
 from edgecritic.datasets._pictures import load_picture, luminance, one_channel
-from edgecritic.datasets.boundaries import label_boundaries
 from edgecritic.datasets.names import IMAGE_SUFFIXES, MAP_SUFFIXES, suffix_of
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
+from edgecritic.maps.boundaries import label_boundaries
 
 __all__ = [
     "Volume",

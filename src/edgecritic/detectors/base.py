@@ -61,7 +61,7 @@ class Detection:
         alone goes with low = 0.4·high.
         """
         from edgecritic.detectors.bowstring import bowstring
-        from edgecritic.detectors.hysteresis import hysteresis
+        from edgecritic.maps.hysteresis import hysteresis
 
         if high is None:
             if low is not None:

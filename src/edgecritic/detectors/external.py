@@ -11,9 +11,9 @@ import numpy as np
 
 from edgecritic.detectors.base import Detection
 from edgecritic.detectors.picture import as_picture
-from edgecritic.detectors.suppression import get_recipe, suppress
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import FloatArray, as_strength
+from edgecritic.maps.suppression import get_recipe, suppress
 
 __all__ = ["FunctionDetector", "FolderDetector", "run_external"]
 
@@ -29,7 +29,7 @@ class FunctionDetector:
     name : str
         What results call it; the function's name if empty.
     recipe : str
-        How its maps are thinned, a recipe of :func:`edgecritic.detectors.suppression.suppress` such as
+        How its maps are thinned, a recipe of :func:`edgecritic.maps.suppression.suppress` such as
         ``hed``; "none" takes them as they are.
 
     Examples

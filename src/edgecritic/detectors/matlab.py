@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from edgecritic.detectors.hysteresis import connected_to
 from edgecritic.detectors.operators import Edges
 from edgecritic.detectors.picture import FloatMap
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
+from edgecritic.maps.hysteresis import connected_to
 
 __all__ = [
     "MatlabEdges",

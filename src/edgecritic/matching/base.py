@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, Spacing, as_array, as_pair, as_spacing, as_tolerance
-from edgecritic.matching.result import Matching, Pair
+from edgecritic.matching.result import Matching
 from edgecritic.registry import Registry
 
 __all__ = ["Pair", "Matching", "StrategyInfo", "strategies", "strategy", "match"]

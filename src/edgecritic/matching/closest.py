@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from edgecritic.assignment.reach import window_around
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.pairing import pair_closest
 from edgecritic.matching.base import Matching, Pair, strategy
-from edgecritic.matching.reach import window_around
 
 __all__ = ["closest"]
 

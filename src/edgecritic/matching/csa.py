@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.assignment.graph import Graph, build_graph
 from edgecritic.errors import EdgeCriticError, MissingExtraError
 from edgecritic.matching.base import Matching, Pair, strategy
-from edgecritic.matching.graph import Graph, assemble, build_graph
 
 __all__ = ["csa"]
 
@@ -60,7 +60,7 @@ def csa(pair: Pair, *, window: int | None = None, remove_hits: bool = False) -> 
     """
     solver = cost_scaling_solver()
     graph = build_graph(pair, window=window, remove_hits=remove_hits)
-    return assemble(pair, graph, *assign_by_cost_scaling(graph, solver))
+    return Matching.from_pairs(pair, *graph.pixels(*assign_by_cost_scaling(graph, solver)))
 
 
 def cost_scaling_solver() -> Any:

@@ -7,8 +7,8 @@ import numpy as np
 from edgecritic.inputs import BoolArray
 from edgecritic.kernels.grid import SLACK, Grid, ball, ball_size
 from edgecritic.kernels.nearest import first_hit
+from edgecritic.maps.transform import distance_transform
 from edgecritic.matching.base import Matching, Pair, strategy
-from edgecritic.matching.transform import distance_transform
 
 __all__ = ["distance", "within"]
 

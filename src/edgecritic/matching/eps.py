@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgecritic.assignment.reach import window_around, zone_ends
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.pairing import pair_by_scarcity
 from edgecritic.matching.base import Matching, Pair, strategy
-from edgecritic.matching.reach import window_around, zone_ends
 
 __all__ = ["eps"]
 

@@ -4,30 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, Indices
-from edgecritic.kernels import assign
-from edgecritic.kernels.grid import Grid, Neighbourhood
-from edgecritic.kernels.hashing import scatter
-from edgecritic.kernels.links import Links, linked_nodes, links_of_rows
-from edgecritic.kernels.state import State, new_state
+from edgecritic.assignment.graph import outlier_cost
+from edgecritic.assignment.reach import reach_of
+from edgecritic.assignment.solver import in_blocks, link_scarcer, salt, solved
+from edgecritic.kernels.grid import Grid
 from edgecritic.matching.base import Matching, Pair, strategy
-from edgecritic.matching.graph import outlier_cost
-from edgecritic.matching.reach import reach_of
 
-__all__ = ["exact", "salt", "solved", "empty_state", "too_many_links", "MOST_LINKS"]
-
-MOST_LINKS = 2**28
-"""More pairs within reach than this (2 GiB) are refused."""
-
-_BLOCK_SIDE = 16
-_WORTH_RELINKING = 1.05  # so many times more pixels, and the searches cost more than linking anew
-_PRICE_BITS = 60
-_LEAST_HASH_BITS = 12
-_MOST_HASH_BITS = 32
-_CANDIDATE_FACTOR = 0xD192ED03
-_TRUTH_FACTOR = 0x7F4A7C15
-_SALT_FACTOR = 0xBF58476D1CE4E5B9
+__all__ = ["exact"]
 
 
 @strategy(
@@ -53,125 +36,11 @@ def exact(pair: Pair, *, window: int | None = None) -> Matching:
     """
     around, limit = reach_of(pair, window)
     grid = Grid.around(pair.candidate.shape, around.radii)
-    flat = (_in_blocks(grid, pair.candidate), _in_blocks(grid, pair.truth))
-    swapped, links = _link_scarcer(grid, *flat, around)
+    flat = (in_blocks(grid, pair.candidate), in_blocks(grid, pair.truth))
+    swapped, links = link_scarcer(grid, *flat, around)
     candidates, truths = grid.raster(flat[0]), grid.raster(flat[1])
     alone_cost = outlier_cost(limit, pair.spacing)
     state = solved(links, pair.candidate.size, candidates, truths, alone_cost, salt(truths), swapped=swapped)
     partner_of_candidate = state.row_of if swapped else state.column_of
     matched = np.flatnonzero(partner_of_candidate >= 0)
     return Matching.from_pairs(pair, candidates[matched], truths[partner_of_candidate[matched]])
-
-
-def solved(
-    links: Links,
-    size: int,
-    candidates: Indices,
-    truths: Indices,
-    alone_cost: int,
-    salted: int,
-    *,
-    swapped: bool = False,
-) -> State:
-    """Solve a whole problem; see `empty_state` for the arguments."""
-    state = empty_state(size, candidates, truths, alone_cost, salted, swapped=swapped)
-    assign.solve(links, state, assign.new_search(max(candidates.size, truths.size)))
-    return state
-
-
-def _in_blocks(grid: Grid, mask: BoolArray) -> Indices:
-    """Return the flat indices of the pixels that are set; those of a volume block by block.
-
-    Searches run over neighbouring pixels; in blocks these are neighbours in memory too.
-    """
-    flat = grid.locate(mask)
-    if mask.ndim == 2:
-        return flat
-    block = np.zeros(flat.shape, dtype=np.int64)
-    rest = flat
-    for stride, size in zip(grid.strides, grid.padded, strict=True):
-        step = rest // stride
-        rest = rest - step * stride
-        block = block * (size // _BLOCK_SIDE + 1) + step // _BLOCK_SIDE
-    return flat[np.argsort(block, kind="stable")]
-
-
-def _link_scarcer(
-    grid: Grid, candidates: Indices, truths: Indices, around: Neighbourhood
-) -> tuple[bool, Links]:
-    """Link the side that has fewer pixels within reach of the other; say whether that is the truth.
-
-    A pixel of the scarcer side finds a partner nearby. One of the other side often has to search through
-    all that it can reach, only to learn that nobody there is free.
-    """
-    swapped = truths.size < candidates.size
-    sides = (truths, candidates) if swapped else (candidates, truths)
-    links = _link_rows(grid, *sides, around)
-    rows, columns = linked_nodes(links, sides[1].size)
-    if rows > _WORTH_RELINKING * columns:
-        swapped, links = not swapped, _link_rows(grid, sides[1], sides[0], around)
-    return swapped, links
-
-
-def _link_rows(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood) -> Links:
-    columns_at = np.full(grid.size, -1, dtype=np.int32)
-    columns_at[columns] = np.arange(columns.size, dtype=np.int32)
-    steps = grid.flat_offsets(around.offsets)
-    links = Links(*links_of_rows(rows, columns_at, steps, around.costs, MOST_LINKS))
-    if links.start[-1] < 0:
-        raise too_many_links()
-    return links
-
-
-def too_many_links() -> InputError:
-    """Make the error for a neighbourhood that is too large."""
-    return InputError(
-        f"more than {MOST_LINKS:,} pairs of pixels lie within the tolerance, which do not fit in memory; "
-        "give a smaller tolerance"
-    )
-
-
-def salt(truth: Indices) -> int:
-    """Return a number that depends on the pixels of a truth only.
-
-    It enters the hashes of the candidate pixels. Without it the same candidates would win the ties
-    against every annotator, and fewer would be matched by any of them than by fair draws.
-    """
-    mixed = (truth.astype(np.uint64) + np.uint64(1)) * np.uint64(_SALT_FACTOR)
-    return int(np.bitwise_xor.reduce(mixed ^ (mixed >> np.uint64(29)), initial=np.uint64(0)) >> np.uint64(2))
-
-
-def empty_state(
-    size: int,
-    candidates: Indices,
-    truths: Indices,
-    alone_cost: int,
-    salts: int | Indices,
-    *,
-    swapped: bool = False,
-) -> State:
-    """Make a state in which no row is present yet.
-
-    `size` is the number of pixels of the maps, `candidates` and `truths` are raster indices, `salts` the
-    salt of the truth (one for every candidate if there are several truths). The rows are the candidates,
-    or the truths if `swapped`. Prices have the position hashes in their low bits: few enough that all
-    hashes of a matching together stay below one unit of cost. How many follows from `size` and
-    `alone_cost` alone, so that every solver of the same problem breaks ties in the same way.
-
-    The pixels that stay alone are those with the largest hashes, on both sides. As a match saves
-    `alone_cost` once, it does not matter which side is charged for staying alone.
-    """
-    sum_bits = size.bit_length() + 1
-    hash_bits = min(_MOST_HASH_BITS, _PRICE_BITS - alone_cost.bit_length() - sum_bits)
-    if hash_bits < _LEAST_HASH_BITS:
-        raise InputError(
-            f"{size:,} pixels with a cost of {alone_cost} for one that is not matched exceed 64-bit prices; "
-            "give a smaller tolerance"
-        )
-    scale = 1 << (hash_bits + sum_bits)
-    hashes = (
-        scatter(candidates + salts, hash_bits, _CANDIDATE_FACTOR),
-        scatter(truths, hash_bits, _TRUTH_FACTOR),
-    )
-    row_hash, column_hash = reversed(hashes) if swapped else hashes
-    return new_state(dummy=alone_cost * scale - row_hash, idle=-column_hash, scale=scale)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.assignment.graph import Graph, build_graph
 from edgecritic.errors import InputError
 from edgecritic.matching.base import Matching, Pair, strategy
-from edgecritic.matching.graph import Graph, assemble, build_graph
 
 __all__ = ["hungarian"]
 
@@ -59,7 +59,7 @@ def hungarian(pair: Pair, *, window: int | None = None, remove_hits: bool = Fals
     (2, 1.0)
     """
     graph = build_graph(pair, window=window, remove_hits=remove_hits)
-    return assemble(pair, graph, *_assign(graph))
+    return Matching.from_pairs(pair, *graph.pixels(*_assign(graph)))
 
 
 def _assign(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

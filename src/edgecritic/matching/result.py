@@ -1,4 +1,4 @@
-"""The pair of maps that a strategy is given, and the matching that it returns."""
+"""The matching that a strategy returns."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 
-__all__ = ["Pair", "Matching", "HIT", "FALSE_ALARM", "MISS"]
+__all__ = ["Matching", "HIT", "FALSE_ALARM", "MISS"]
 
 HIT = (0, 158, 115)
 FALSE_ALARM = (230, 159, 0)
@@ -21,30 +22,6 @@ MISS = (86, 180, 233)
 
 _PORTION = 1 << 14
 _ARRAYS = ("candidate", "truth", "matched_candidate", "matched_truth", "pairs", "distances")
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A checked candidate and truth with pixel sizes and tolerance: what a strategy is given.
-
-    Attributes
-    ----------
-    candidate, truth : bool arrays of one shape
-    spacing : tuple of float
-        Pixel size along each axis.
-    tolerance : float
-        Largest distance of a match, in units of `spacing`.
-    """
-
-    candidate: BoolArray
-    truth: BoolArray
-    spacing: tuple[float, ...]
-    tolerance: float
-
-    @property
-    def ndim(self) -> int:
-        """Number of dimensions, 2 or 3."""
-        return self.candidate.ndim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,9 +14,9 @@ import numpy as np
 from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, Spacing, as_pair, as_spacing
+from edgecritic.maps.nearest import FloatMap, nearest_distances
+from edgecritic.maps.target import Target, as_empty_distance, bounding_box
 from edgecritic.matching import Matching, match
-from edgecritic.measures.nearest import FloatMap, nearest_distances
-from edgecritic.measures.targets import Target, as_empty_distance, bounding_box
 
 __all__ = ["Confusion", "Comparison", "Distances", "Judged", "OnDegenerate", "Single", "compare"]
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from edgecritic.errors import MissingExtraError
 from edgecritic.inputs import BoolArray, diagonal
+from edgecritic.maps.target import Target
 from edgecritic.measures.base import Empty, measure
 from edgecritic.measures.checks import check_share
 from edgecritic.measures.evidence import Comparison
-from edgecritic.measures.targets import Target
 
 __all__ = ["boundary_iou", "cldice"]
 
@@ -69,7 +69,7 @@ def cldice(comparison: Comparison, /) -> float:
     """Return the centre-line Dice: the harmonic mean of two shares of skeletons.
 
     The share of the candidate's skeleton that lies in the truth, and of the truth's skeleton that lies in
-    the candidate. Skeletons are thinned maps (`edgecritic.detectors.thinning`); those of volumes are
+    the candidate. Skeletons are thinned maps (`edgecritic.maps.thinning`); those of volumes are
     scikit-image's, which must be installed. A skeleton that comes out empty (an even thickness in 3-D)
     is replaced by the object.
 
@@ -119,7 +119,7 @@ def _skeleton(target: Target) -> BoolArray:
 
 
 def _thin_plane(mask: BoolArray) -> BoolArray:
-    from edgecritic.detectors.thinning import thin
+    from edgecritic.maps.thinning import thin
 
     return thin(mask)
 

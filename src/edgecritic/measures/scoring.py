@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.inputs import Spacing, as_mask
+from edgecritic.maps.target import Target, as_target
 from edgecritic.measures import regions
 from edgecritic.measures.base import MeasureInfo, plain_number
 from edgecritic.measures.base import measures as registry
 from edgecritic.measures.evidence import Comparison, OnDegenerate, Single, check_policy
-from edgecritic.measures.targets import Target, as_target
 from edgecritic.registry import Bound
 
 __all__ = ["FAMILIES", "Scores", "assess", "choose", "evaluate", "render", "score", "default_measures"]

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.maps.nearest import nearest_distances
 from edgecritic.measures.base import Empty, Special, measure
 from edgecritic.measures.checks import check_between, check_choice
 from edgecritic.measures.evidence import Comparison, Distances
-from edgecritic.measures.nearest import nearest_distances
 from edgecritic.measures.subvoxel import corner_codes, element_sizes
 
 __all__ = ["hd", "hd95", "assd", "masd", "nsd"]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import Spacing, as_spacing, as_strength
+from edgecritic.maps.target import Target, as_target
 from edgecritic.measures.evidence import OnDegenerate, check_policy
 from edgecritic.measures.scoring import Measures, choose, default_measures, evaluate, pair_up
-from edgecritic.measures.targets import Target, as_target
 
 __all__ = ["MeasureCurves", "sweep", "threshold_levels"]
 

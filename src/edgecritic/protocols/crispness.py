@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.detectors.suppression import Recipe, suppress
 from edgecritic.errors import InputError
 from edgecritic.inputs import as_strength
+from edgecritic.maps.suppression import Recipe, suppress
 
 __all__ = ["Crispness", "average_crispness", "summarise_crispness"]
 

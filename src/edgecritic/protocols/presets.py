@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.detectors.suppression import get_recipe
 from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.inputs import as_spacing, as_tolerance
+from edgecritic.maps.suppression import get_recipe
 from edgecritic.protocols.curves import AP_RULES, ap_rule_name
 
 __all__ = ["Protocol", "PRESETS", "get_protocol"]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.detectors.suppression import suppress
-from edgecritic.detectors.thinning import ThinningSweep, pixels_by_threshold, thin
+from edgecritic.assignment.dynamic import ExactState
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, Indices, as_mask, as_masks, as_strength, check_shapes
-from edgecritic.matching.dynamic import ExactState
+from edgecritic.maps.suppression import suppress
+from edgecritic.maps.thinning import ThinningSweep, pixels_by_threshold, thin
 from edgecritic.protocols.presets import Protocol, get_protocol
 
 __all__ = ["Sweep", "sweep", "sweep_maps", "candidate_at", "as_truths"]

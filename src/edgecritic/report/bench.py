@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from edgecritic.assignment.dynamic import ExactState
 from edgecritic.datasets.cases import Case
 from edgecritic.datasets.files import holds_segmentations
 from edgecritic.errors import EdgeCriticError
-from edgecritic.matching.dynamic import ExactState
 from edgecritic.protocols.summary import count_table
 from edgecritic.protocols.sweep import candidate_at
 from edgecritic.report.classic import CLASSIC_FILES, read_curve, write_all

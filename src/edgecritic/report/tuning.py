@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import MissingExtraError
-from edgecritic.protocols.tuning_result import Tuning
-from edgecritic.protocols.tuning_summary import TuningSummary
 from edgecritic.report.figures import draw_or_leave_out
+from edgecritic.tuning.result import Tuning
+from edgecritic.tuning.summary import TuningSummary
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -101,7 +101,7 @@ def draw_montage(
 def draw_rates(tuning: Tuning, path: str | PathLike[str], *, strategy: str | None = None) -> None:
     """Draw ROC and precision-recall curves under strict overlap, or under a matching strategy.
 
-    A strategy needs the measures of :func:`edgecritic.protocols.tuning_result.matched_measures`.
+    A strategy needs the measures of :func:`edgecritic.tuning.result.matched_measures`.
     """
     figure = new_figure(11, 4.2)
     left, right = figure.subplots(1, 2)

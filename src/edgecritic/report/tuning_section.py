@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecritic.protocols.tuning_summary import TuningSummary
 from edgecritic.report.markup import plural, safe, scroll_table, section
 from edgecritic.report.tuning import short_id
+from edgecritic.tuning.summary import TuningSummary
 
 __all__ = ["tuning_section"]
 

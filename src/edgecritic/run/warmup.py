@@ -108,7 +108,7 @@ def _strategies() -> list[tuple[str, Callable[[], Any]]]:
 
 
 def _change_exact_matching() -> None:
-    from edgecritic.matching.dynamic import ExactState
+    from edgecritic.assignment.dynamic import ExactState
 
     candidate, truth = tiny_pair(2)
     present = np.flatnonzero(candidate)
@@ -130,14 +130,14 @@ def _studies() -> None:
 
 
 def _thin() -> None:
-    from edgecritic.detectors.thinning import thin
+    from edgecritic.maps.thinning import thin
 
     candidate, truth = tiny_pair(2)
     thin(candidate | truth)
 
 
 def _thin_sweep() -> None:
-    from edgecritic.detectors.thinning import ThinningSweep
+    from edgecritic.maps.thinning import ThinningSweep
 
     candidate, truth = tiny_pair(2)
     sweep = ThinningSweep((candidate.shape[0], candidate.shape[1]))
@@ -146,7 +146,7 @@ def _thin_sweep() -> None:
 
 
 def _suppress() -> None:
-    from edgecritic.detectors.suppression import edge_orientation, suppress
+    from edgecritic.maps.suppression import edge_orientation, suppress
 
     strength = _tiny_strength()
     suppress(strength, recipe="hed")

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from edgecritic.datasets.cases import Case
 from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.matching.transform import distance_transform
-from edgecritic.protocols.tuning import MATLAB_DETECTORS, tune
+from edgecritic.maps.transform import distance_transform
+from edgecritic.tuning.tune import MATLAB_DETECTORS, tune
 
 __all__ = [
     "MEASURES",

@@ -26,7 +26,7 @@ from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.measures import measures as registry
 from edgecritic.measures.base import plain_number
-from edgecritic.protocols.tuning import tune
+from edgecritic.tuning.tune import tune
 
 __all__ = [
     *("DETECTORS", "PAPER_DETECTORS", "NoiseStudy", "NoiseTask", "NoiseTrial"),

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, MissingExtraError
 from edgecritic.inputs import BoolArray
+from edgecritic.maps.transform import distance_transform
 from edgecritic.matching import match
 from edgecritic.matching.base import Matching
-from edgecritic.matching.transform import distance_transform
 
 __all__ = [
     "SIDES",
@@ -323,9 +323,9 @@ def _only_file(folder: str | Path, pattern: str) -> Path:
 
 
 def _slice_maps(t1: NDArray[np.float64], white: NDArray[np.float64], plane: int, detector: str) -> Sample:
-    from edgecritic.datasets.boundaries import label_boundaries
     from edgecritic.detectors import detect
-    from edgecritic.detectors.thinning import thin
+    from edgecritic.maps.boundaries import label_boundaries
+    from edgecritic.maps.thinning import thin
 
     truth = thin(label_boundaries((white[:, plane] >= 0.5).astype(np.int64)))
     found = detect(detector, t1[:, plane], kind="grey")

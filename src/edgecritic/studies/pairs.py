@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.assignment.pixel_lists import PixelMatcher
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.kernels.grid import SLACK
 from edgecritic.kernels.validation import validate
-from edgecritic.matching.pixel_lists import PixelMatcher
-from edgecritic.matching.transform import distance_transform
+from edgecritic.maps.transform import distance_transform
 from edgecritic.matching.validation import lowest_cosine, sight_around
 
 __all__ = ["STRATEGIES", "TOLERANCES", "PreparedMap", "Comparer"]

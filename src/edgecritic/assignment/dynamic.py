@@ -1,0 +1,231 @@
+"""The exact matching while candidate pixels come and go: what a threshold sweep stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.assignment.graph import outlier_cost
+from edgecritic.assignment.pair import Pair
+from edgecritic.assignment.reach import reach_of
+from edgecritic.assignment.solver import MOST_LINKS, empty_state, salt, too_many_links
+from edgecritic.errors import InputError
+from edgecritic.inputs import BoolArray, Indices, Spacing, as_mask, as_masks, as_spacing, as_tolerance
+from edgecritic.kernels import assign
+from edgecritic.kernels.grid import Grid
+from edgecritic.kernels.links import link_maps
+
+__all__ = ["ExactState"]
+
+
+class ExactState:
+    """The exact matchings of a changing candidate with one truth or with each of several.
+
+    After every `update` each matching is the optimum that the strategy ``exact`` finds for the pixels
+    present, down to the same set of matched pixels.
+
+    Parameters
+    ----------
+    truths : array_like, or list of array_like of one shape; 2-D or 3-D
+    tolerance, relative_tolerance, spacing
+        As for `edgecritic.match`.
+    window : odd int, optional
+        As for the strategy ``exact(window=…)``.
+    universe : array_like of the truths' shape, optional
+        The pixels that may ever be present (default: all); a small universe saves time and memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.zeros((5, 5), bool)
+    >>> truth[2, 1:4] = True
+    >>> state = ExactState(truth, tolerance=1)
+    >>> state.update(added=[6, 7, 8])  # row 1, columns 1 to 3
+    >>> state.matches, state.cost
+    (3, 300)
+    >>> state.update(added=[11], removed=[6, 8])
+    >>> state.matches, state.cost
+    (2, 100)
+    """
+
+    def __init__(
+        self,
+        truths: Any,
+        *,
+        tolerance: float | None = None,
+        relative_tolerance: float | None = None,
+        spacing: Spacing = None,
+        window: int | None = None,
+        universe: Any = None,
+    ) -> None:
+        if window is not None and (tolerance is not None or relative_tolerance is not None):
+            raise InputError("give a window or a tolerance, not both")
+        masks = as_masks(truths, "truth")
+        shape = masks[0].shape
+        sizes = as_spacing(spacing, len(shape))
+        self.tolerance = as_tolerance(shape, sizes, tolerance, relative_tolerance)
+        around, limit = reach_of(Pair(masks[0], masks[0], sizes, self.tolerance), window)
+        grid = Grid.around(shape, around.radii)
+        self.shape = shape
+        self.outlier_cost = outlier_cost(limit, sizes)
+        self._pixels = _universe(universe, shape)
+        self._number = np.full(masks[0].size, -1, dtype=np.int32)
+        self._number[self._pixels] = np.arange(self._pixels.size, dtype=np.int32)
+        self._columns = np.concatenate([np.flatnonzero(mask) for mask in masks])
+        self._map_start = _starts([np.flatnonzero(mask) for mask in masks])
+        pixel_at = np.full(grid.size, -1, dtype=np.int32)
+        pixel_at[grid.flatten(self._pixels)] = np.arange(self._pixels.size, dtype=np.int32)
+        self._web = link_maps(
+            grid.flatten(self._columns),
+            self._map_start,
+            pixel_at,
+            self._pixels.size,
+            grid.flat_offsets(around.offsets),
+            around.costs,
+            MOST_LINKS,
+        )
+        if self._columns.size and self._pixels.size and self._web.rows.other.size > MOST_LINKS:
+            raise too_many_links()
+        rows = self._pixels[self._web.pixel_of]
+        self._state = empty_state(masks[0].size, rows, self._columns, self.outlier_cost, self._row_salts())
+        self._search = assign.new_search(max(rows.size, self._columns.size))
+        self._tally = assign.new_tally(self._web.pixel_of, self._pixels.size)
+        self._present = np.zeros(self._pixels.size, dtype=np.bool_)
+
+    def update(self, *, added: Any = (), removed: Any = ()) -> None:
+        """Remove and add candidate pixels, given by raster index (``row * columns + column``)."""
+        gone, new = self._find(removed, "removed"), self._find(added, "added")
+        if not self._present[gone].all():
+            raise InputError("removed: at least one pixel is not present")
+        stays = self._present.copy()
+        stays[gone] = False
+        if stays[new].any():
+            raise InputError("added: at least one pixel is present already")
+        self._run(new, np.array([0, new.size]), gone, np.array([0, gone.size]))
+
+    def sweep(self, steps: Sequence[tuple[Indices, Indices]]) -> NDArray[np.int64]:
+        """Make many updates at once, without the checks of `update`.
+
+        Parameters
+        ----------
+        steps : sequence of (gained, lost)
+            Raster indices of the pixels that come and go at each step.
+
+        Returns
+        -------
+        (steps, 2) int64 array
+            After each step `matches` and `hits`.
+        """
+        gained = [self._number[step[0]] for step in steps]
+        lost = [self._number[step[1]] for step in steps]
+        return self._run(_join(gained), _starts(gained), _join(lost), _starts(lost))
+
+    @property
+    def matches(self) -> int:
+        """Number of matched pairs, over all truths."""
+        return int(self._tally.counts[0])
+
+    @property
+    def hits(self) -> int:
+        """Number of candidate pixels that are matched with at least one truth."""
+        return int(self._tally.counts[1])
+
+    @property
+    def present(self) -> BoolArray:
+        """Mask of the candidate pixels that are present."""
+        return self._mask(self._pixels[self._present])
+
+    @property
+    def matched_candidate(self) -> BoolArray:
+        """Mask of the candidate pixels that are matched with at least one truth."""
+        return self._mask(self._pixels[self._tally.hits > 0])
+
+    @property
+    def matched_truths(self) -> list[BoolArray]:
+        """For each truth the mask of its pixels that are matched."""
+        matched = self._state.row_of >= 0
+        parts = zip(self._map_start[:-1], self._map_start[1:], strict=True)
+        return [self._mask(self._columns[start:stop][matched[start:stop]]) for start, stop in parts]
+
+    @property
+    def cost(self) -> int:
+        """Over all truths Σ round(100·d) of the matched pairs + ow per present pixel without a partner."""
+        starts, others, costs = self._web.rows
+        partner = np.repeat(self._state.column_of, np.diff(starts))
+        truths = self._map_start.size - 1
+        alone = truths * int(np.count_nonzero(self._present)) - self.matches
+        return int(costs[others == partner].sum()) + self.outlier_cost * alone
+
+    def _run(
+        self,
+        new: NDArray[np.int32],
+        new_start: Indices,
+        gone: NDArray[np.int32],
+        gone_start: Indices,
+    ) -> NDArray[np.int64]:
+        counts = np.zeros((new_start.size - 1, 2), dtype=np.int64)
+        web = self._web
+        assign.sweep(
+            web.rows,
+            web.columns,
+            self._state,
+            self._search,
+            self._tally,
+            web.pixel_start,
+            web.pixel_rows,
+            new,
+            new_start,
+            gone,
+            gone_start,
+            counts,
+        )
+        size = self._pixels.size
+        change = np.bincount(new, minlength=size) - np.bincount(gone, minlength=size)
+        self._present = self._present + change > 0
+        return counts
+
+    def _row_salts(self) -> Indices:
+        starts, others, _ = self._web.rows
+        map_of = np.searchsorted(self._map_start, others[starts[:-1]], side="right") - 1
+        ends = zip(self._map_start[:-1], self._map_start[1:], strict=True)
+        salts = np.array([salt(self._columns[start:stop]) for start, stop in ends], dtype=np.int64)
+        return salts[map_of]
+
+    def _find(self, raster: Any, name: str) -> NDArray[np.int32]:
+        given = np.atleast_1d(np.asarray(raster))
+        if given.size and given.dtype.kind not in "iu":
+            raise InputError(f"{name}: raster indices must be whole numbers, got {given.dtype}")
+        pixels = given.astype(np.int64).ravel()
+        if np.unique(pixels).size != pixels.size:
+            raise InputError(f"{name}: a pixel is named twice")
+        if pixels.size and not (pixels.min() >= 0 and pixels.max() < self._number.size):
+            raise InputError(f"{name}: raster indices must lie in 0 … {self._number.size - 1}")
+        numbers = self._number[pixels]
+        if np.any(numbers < 0):
+            raise InputError(f"{name}: at least one pixel is not in the universe of this state")
+        return numbers
+
+    def _mask(self, raster: Indices) -> BoolArray:
+        mask = np.zeros(self.shape, dtype=np.bool_)
+        mask.reshape(-1)[raster] = True
+        return mask
+
+
+def _universe(universe: Any, shape: tuple[int, ...]) -> Indices:
+    if universe is None:
+        return np.arange(int(np.prod(shape)), dtype=np.int64)
+    possible = as_mask(universe, "universe")
+    if possible.shape != shape:
+        raise InputError(f"universe must have the truths' shape {shape}, got {possible.shape}")
+    return np.flatnonzero(possible)
+
+
+def _join(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    return np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+
+
+def _starts(parts: Sequence[NDArray[np.integer[Any]]]) -> Indices:
+    return np.cumsum([0, *(part.size for part in parts)], dtype=np.int64)

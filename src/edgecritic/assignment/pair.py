@@ -1,0 +1,33 @@
+"""The pair of maps that is to be matched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from edgecritic.inputs import BoolArray
+
+__all__ = ["Pair"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A checked candidate and truth with pixel sizes and tolerance: what a strategy is given.
+
+    Attributes
+    ----------
+    candidate, truth : bool arrays of one shape
+    spacing : tuple of float
+        Pixel size along each axis.
+    tolerance : float
+        Largest distance of a match, in units of `spacing`.
+    """
+
+    candidate: BoolArray
+    truth: BoolArray
+    spacing: tuple[float, ...]
+    tolerance: float
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions, 2 or 3."""
+        return self.candidate.ndim

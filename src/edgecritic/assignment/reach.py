@@ -1,0 +1,99 @@
+"""How far a strategy looks: the window or the ball around a pixel."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.assignment.pair import Pair
+from edgecritic.errors import InputError
+from edgecritic.kernels.grid import Neighbourhood, ball, ball_size, box
+
+__all__ = ["as_window", "window_around", "zone_ends", "reach_of", "MOST_OFFSETS"]
+
+MOST_OFFSETS = 4_000_000
+"""Largest neighbourhood that is tabulated (about 200 MB)."""
+
+
+def as_window(window: Any) -> int:
+    """Return the side of a window in pixels, an odd whole number of at least 3.
+
+    Examples
+    --------
+    >>> as_window(5)
+    5
+    """
+    try:
+        side = operator.index(window)
+    except TypeError:
+        side = 0
+    if isinstance(window, bool) or side < 3 or side % 2 == 0:
+        raise InputError(f"window must be an odd whole number of pixels of at least 3, got {window!r}")
+    return side
+
+
+def window_around(pair: Pair, window: Any) -> Neighbourhood:
+    """Return the offsets of a square or cubic window, nearest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> empty = np.zeros((9, 9), bool)
+    >>> window_around(Pair(empty, empty, (1.0, 1.0), 0.0), 5).distances.size
+    25
+    """
+    side = as_window(window)
+    _check_size(side**pair.ndim, f"a window of {side} pixels in {pair.ndim}-D")
+    return _box(side, pair.spacing)
+
+
+def zone_ends(hood: Neighbourhood) -> NDArray[np.int64]:
+    """Return where each zone, a run of offsets of one length, ends; the zero offset is a zone too.
+
+    Examples
+    --------
+    >>> zone_ends(box(5, (1.0, 1.0)))
+    array([ 1,  5,  9, 13, 21, 25])
+    """
+    return np.append(np.flatnonzero(np.diff(hood.distances)) + 1, hood.distances.size)
+
+
+def reach_of(pair: Pair, window: Any = None) -> tuple[Neighbourhood, float]:
+    """Return the offsets within the window, or within the tolerance if `window` is ``None``, and their limit.
+
+    The limit is the tolerance, or the length of the longest offset of the window.
+    """
+    if window is not None:
+        hood = window_around(pair, window)
+        return hood, float(hood.distances[-1])
+    _check_size(ball_size(pair.tolerance, pair.spacing), f"a tolerance of {pair.tolerance:g}")
+    return _ball(pair.tolerance, pair.spacing), pair.tolerance
+
+
+@functools.lru_cache(maxsize=16)
+def _ball(radius: float, spacing: tuple[float, ...]) -> Neighbourhood:
+    return _frozen(ball(radius, spacing))
+
+
+@functools.lru_cache(maxsize=16)
+def _box(side: int, spacing: tuple[float, ...]) -> Neighbourhood:
+    return _frozen(box(side, spacing))
+
+
+def _frozen(hood: Neighbourhood) -> Neighbourhood:
+    """Make the tables safe to share."""
+    for array in (hood.offsets, hood.distances, hood.costs):
+        array.flags.writeable = False
+    return hood
+
+
+def _check_size(offsets: float, what: str) -> None:
+    if offsets > MOST_OFFSETS:
+        raise InputError(
+            f"{what} reaches about {offsets:.3g} pixels, more than the {MOST_OFFSETS} that can be searched; "
+            "take a smaller one"
+        )

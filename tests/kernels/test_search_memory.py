@@ -1,0 +1,60 @@
+"""Searches of the exact solver with as little memory as may be: overtaken entries must make room."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import edgecritic
+from edgecritic.assignment.dynamic import ExactState
+from edgecritic.kernels import assign
+
+pytestmark = pytest.mark.kernels
+
+
+@pytest.fixture
+def tight(monkeypatch):
+    """Memory for one entry per node and one that is being added, in place of more than twice as many."""
+    roomy = assign.new_search
+
+    def small(nodes):
+        made = roomy(nodes)
+        names = ("heap_key", "heap_node", "far_key", "far_node")
+        return made._replace(**{name: getattr(made, name)[: nodes + 1].copy() for name in names})
+
+    return lambda: monkeypatch.setattr(assign, "new_search", small)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("shape", "tolerance"), [((14, 15), 6.0), ((5, 6, 7), 3.5)])
+def test_little_memory_changes_nothing(tight, shape, tolerance, seed):
+    rng = np.random.default_rng(seed)
+    candidate, truth = rng.random((2, *shape)) < rng.choice([0.2, 0.4, 0.6], (2, *[1] * len(shape)))
+    expected = edgecritic.match(candidate, truth, strategy="exact", tolerance=tolerance)
+    state = ExactState([truth], tolerance=tolerance, universe=candidate)
+    pixels = rng.permutation(np.flatnonzero(candidate))
+    tight()
+    found = edgecritic.match(candidate, truth, strategy="exact", tolerance=tolerance)
+    assert found.tp == expected.tp
+    assert found.distances.sum() == pytest.approx(expected.distances.sum())
+    for each in (state, ExactState([truth], tolerance=tolerance, universe=candidate)):
+        for part in np.array_split(pixels, 5):
+            each.update(added=part)
+        assert each.matches == each.hits == expected.tp
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tidied_heap_holds_what_was_not_overtaken(seed):
+    rng = np.random.default_rng(seed)
+    price = rng.integers(-50, 50, 12)
+    reach = price + rng.integers(0, 99, 12)
+    nodes = np.concatenate([rng.permutation(12), rng.integers(0, 12, 9)]).astype(np.int32)
+    keys = reach[nodes] - price[nodes]
+    keys[12:] += rng.integers(1, 30, 9)  # offers that came before the best one
+    shuffled = rng.permutation(nodes.size)
+    keys, nodes = keys[shuffled], nodes[shuffled]
+    kept = assign._tidy(keys, nodes, nodes.size, reach, price)
+    assert kept == 12
+    np.testing.assert_array_equal(np.sort(nodes[:kept]), np.arange(12))
+    np.testing.assert_array_equal(keys[:kept], reach[nodes[:kept]] - price[nodes[:kept]])
+    assert all(keys[(place - 1) // 2] <= keys[place] for place in range(1, kept))

@@ -1,0 +1,281 @@
+"""The exact solver against SciPy's dense assignment, and its dynamic form against fresh solves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+import edgecritic
+from edgecritic.assignment.dynamic import ExactState
+from edgecritic.assignment.solver import empty_state
+from edgecritic.errors import InputError
+from edgecritic.kernels.hashing import scatter
+
+pytestmark = pytest.mark.kernels
+
+MANY = settings(max_examples=20 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 400)
+
+
+@st.composite
+def problems(draw, ndim=None):
+    """A random candidate, truth, spacing and tolerance."""
+    ndim = draw(st.sampled_from([2, 3])) if ndim is None else ndim
+    shape = tuple(draw(st.integers(1, 8 if ndim == 2 else 5)) for _ in range(ndim))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    density = draw(st.sampled_from([0.05, 0.2, 0.4, 0.7]))
+    other = draw(st.sampled_from([0.05, 0.2, 0.4, 0.7]))
+    spacing = tuple(draw(st.sampled_from([1.0, 1.0, 0.5, 2.5])) for _ in range(ndim))
+    tolerance = draw(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.5, 4.3]))
+    return rng.random(shape) < density, rng.random(shape) < other, spacing, tolerance
+
+
+def dense_optimum(candidate, truth, spacing, tolerance):
+    """Cost and cardinality by SciPy on the full matrix with one dummy column per candidate."""
+    rows, columns = np.argwhere(candidate), np.argwhere(truth)
+    smallest = min(spacing)
+    distances = np.sqrt((((rows[:, None] - columns[None]) * np.array(spacing)) ** 2).sum(axis=-1))
+    alone = max(1, int(np.ceil(round(1e4 * tolerance / smallest, 6))))
+    matrix = np.full((len(rows), len(columns) + len(rows)), 10**9, dtype=np.int64)
+    within = distances <= tolerance * (1 + 1e-9)
+    matrix[:, : len(columns)][within] = np.floor(100 * distances / smallest + 0.5)[within]
+    matrix[np.arange(len(rows)), len(columns) + np.arange(len(rows))] = alone
+    first, second = linear_sum_assignment(matrix)
+    return int(matrix[first, second].sum()), int(np.count_nonzero(second < len(columns)))
+
+
+def cost_of(matching, spacing, tolerance):
+    smallest = min(spacing)
+    alone = max(1, int(np.ceil(round(1e4 * tolerance / smallest, 6))))
+    return int(np.floor(100 * matching.distances / smallest + 0.5).sum()) + alone * matching.fp
+
+
+@MANY
+@given(problems())
+def test_cost_and_cardinality_equal_the_dense_assignment(problem):
+    candidate, truth, spacing, tolerance = problem
+    found = edgecritic.match(candidate, truth, tolerance=tolerance, spacing=spacing)
+    assert (cost_of(found, spacing, tolerance), found.tp) == dense_optimum(
+        candidate, truth, spacing, tolerance
+    )
+    assert found.fp == candidate.sum() - found.tp
+    assert found.fn == truth.sum() - found.tp
+    assert np.all(found.distances <= tolerance * (1 + 1e-9))
+    for side, mask, matched in ((0, candidate, found.matched_candidate), (1, truth, found.matched_truth)):
+        where = tuple(found.pairs[:, side].T)
+        assert mask[where].all()
+        assert len({tuple(pixel) for pixel in found.pairs[:, side]}) == found.tp
+        assert np.array_equal(np.argwhere(matched), np.unique(found.pairs[:, side], axis=0))
+
+
+@settings(max_examples=20)
+@given(problems(), st.sampled_from([3, 5]))
+def test_a_window_reaches_its_corners(problem, window):
+    candidate, truth, spacing, _ = problem
+    found = edgecritic.match(candidate, truth, strategy=f"exact(window={window})", spacing=spacing)
+    slow = edgecritic.match(candidate, truth, strategy=f"hungarian(window={window})", spacing=spacing)
+    corner = window // 2 * np.sqrt(np.sum(np.square(spacing)))
+    assert found.tp == slow.tp
+    assert cost_of(found, spacing, corner) == cost_of(slow, spacing, corner)
+
+
+@MANY
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_after_any_changes_the_state_equals_a_fresh_solve(problem, seed):
+    candidate, truth, spacing, tolerance = problem
+    rng = np.random.default_rng(seed)
+    state = ExactState(truth, tolerance=tolerance, spacing=spacing)
+    present = np.zeros_like(candidate)
+    for step in range(6):
+        wanted = candidate if step == 5 else rng.random(candidate.shape) < rng.random()
+        added = rng.permutation(np.flatnonzero(wanted & ~present))
+        removed = rng.permutation(np.flatnonzero(present & ~wanted))
+        state.update(added=added, removed=removed)
+        present = wanted
+        fresh = edgecritic.match(present, truth, tolerance=tolerance, spacing=spacing)
+        assert state.matches == fresh.tp
+        assert state.cost == cost_of(fresh, spacing, tolerance)
+        assert np.array_equal(state.matched_candidate, fresh.matched_candidate)
+        assert np.array_equal(state.matched_truths[0], fresh.matched_truth)
+        assert np.array_equal(state.present, present)
+
+
+@pytest.mark.parametrize("far_truths", [0, 1, 4])
+@pytest.mark.parametrize("far_candidates", [0, 1, 4])
+def test_either_side_may_look_for_partners(far_candidates, far_truths):
+    """Which side is linked depends on how many pixels of each are near the other; the answer does not."""
+    candidate, truth = np.zeros((2, 12, 40), dtype=bool)
+    candidate[1:4, 5] = truth[2, 6:8] = True
+    candidate[8:10, 20] = truth[7:11, 21] = True
+    candidate[0, 30 : 30 + far_candidates] = truth[11, 30 : 30 + far_truths] = True
+    for first, second in ((candidate, truth), (truth, candidate)):
+        found = edgecritic.match(first, second, tolerance=2)
+        state = ExactState(second, tolerance=2)
+        state.update(added=np.flatnonzero(first))
+        assert found.tp == 4
+        assert np.array_equal(found.matched_candidate, state.matched_candidate)
+        assert np.array_equal(found.matched_truth, state.matched_truths[0])
+
+
+@settings(max_examples=30)
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_the_order_of_insertion_does_not_matter(problem, seed):
+    candidate, truth, spacing, tolerance = problem
+    rng = np.random.default_rng(seed)
+    whole = edgecritic.match(candidate, truth, tolerance=tolerance, spacing=spacing)
+    state = ExactState(truth, tolerance=tolerance, spacing=spacing, universe=candidate)
+    for pixel in rng.permutation(np.flatnonzero(candidate)):
+        state.update(added=pixel)
+    assert np.array_equal(state.matched_candidate, whole.matched_candidate)
+    assert np.array_equal(state.matched_truths[0], whole.matched_truth)
+
+
+@settings(max_examples=30)
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_several_truths_are_matched_each_for_itself(problem, seed):
+    candidate, truth, spacing, tolerance = problem
+    rng = np.random.default_rng(seed)
+    truths = [truth, rng.random(truth.shape) < 0.3, np.zeros_like(truth)]
+    state = ExactState(truths, tolerance=tolerance, spacing=spacing)
+    before = rng.random(candidate.shape) < 0.5
+    steps = [
+        (np.flatnonzero(before), np.zeros(0, int)),
+        (np.flatnonzero(candidate & ~before), np.flatnonzero(before & ~candidate)),
+    ]
+    counts = state.sweep(steps)
+    for row, present in zip(counts, (before, candidate), strict=True):
+        single = [edgecritic.match(present, one, tolerance=tolerance, spacing=spacing) for one in truths]
+        assert row[0] == sum(found.tp for found in single)
+        assert row[1] == np.count_nonzero(np.any([found.matched_candidate for found in single], axis=0))
+    assert state.cost == sum(cost_of(found, spacing, tolerance) for found in single)
+    for mask, found in zip(state.matched_truths, single, strict=True):
+        assert np.array_equal(mask, found.matched_truth)
+
+
+def test_threads_give_the_same_answer():
+    rng = np.random.default_rng(5)
+    truth = rng.random((80, 90)) < 0.1
+    maps = [rng.random((80, 90)) < 0.12 for _ in range(8)]
+    alone = [edgecritic.match(one, truth, tolerance=4).pairs for one in maps]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda one: edgecritic.match(one, truth, tolerance=4).pairs, maps))
+    assert all(np.array_equal(first, second) for first, second in zip(alone, together, strict=True))
+
+
+def test_without_compilation_the_answer_is_the_same():
+    code = (
+        "import numpy as np, edgecritic, sys\n"
+        "rng = np.random.default_rng(9)\n"
+        "a, b = rng.random((24, 30)) < .2, rng.random((24, 30)) < .2\n"
+        "sys.stdout.write(repr(edgecritic.match(a, b, tolerance=3).pairs.tolist()))\n"
+    )
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "NUMBA_DISABLE_JIT": flag},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for flag in ("0", "1")
+    ]
+    assert answers[0] == answers[1] != "[]"
+
+
+def test_cardinality_yields_to_chains_longer_than_a_hundred_tolerances():
+    """A row of n pixels shifted by one is matched anew only while that costs less than one outlier."""
+    for n, matched in ((99, 99), (101, 100)):
+        truth = np.zeros((3, n + 2), bool)
+        candidate = truth.copy()
+        truth[1, 1 : n + 1] = True
+        candidate[1, 0:n] = True
+        found = edgecritic.match(candidate, truth, tolerance=1)
+        assert found.tp == matched
+
+
+def test_values_of_the_worked_example(worked_example):
+    candidate, truth = worked_example
+    for tolerance, hits, score in ((1, 6, 0.8), (2.5, 6, 0.8), (5, 7, 0.933333)):
+        found = edgecritic.match(candidate, truth, tolerance=tolerance)
+        assert found.tp == hits
+        assert found.f() == pytest.approx(score, abs=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(6, 7), (4, 5, 6)])
+def test_empty_maps(shape):
+    empty, full = np.zeros(shape, bool), np.ones(shape, bool)
+    both = edgecritic.match(empty, empty)
+    assert (both.tp, both.fp, both.fn, both.precision, both.recall) == (0, 0, 0, 1.0, 1.0)
+    assert edgecritic.match(empty, full).recall == 0
+    assert edgecritic.match(full, empty).precision == 0
+    assert edgecritic.match(full, full, tolerance=2).f() == 1
+
+
+def test_what_does_not_fit_is_refused():
+    small = np.ones((40, 40, 40), bool)
+    with pytest.raises(InputError, match="tolerance of 1000"):
+        edgecritic.match(small, small, tolerance=1000)
+    with pytest.raises(InputError, match="64-bit"):
+        empty_state(2**20, np.zeros(1, int), np.zeros(1, int), 2**40, 0)
+
+
+def test_misuse_of_the_state_is_refused():
+    state = ExactState(np.eye(4, dtype=bool), tolerance=1)
+    state.update(added=[0, 5])
+    for wrong in (
+        {"added": [5]},
+        {"removed": [6]},
+        {"added": [1, 1]},
+        {"added": [16]},
+        {"added": [-1]},
+        {"added": [1.5]},
+        {"added": "x"},
+    ):
+        with pytest.raises(InputError):
+            state.update(**wrong)
+    assert state.matches == 2
+    with pytest.raises(InputError, match="universe"):
+        ExactState(np.eye(4, dtype=bool), universe=np.eye(3, dtype=bool))
+    with pytest.raises(InputError, match="not both"):
+        ExactState(np.eye(4, dtype=bool), tolerance=1, window=3)
+
+
+def test_hashes_are_distinct_and_within_their_bits():
+    values = scatter(np.arange(2**16), 16, 0x7F4A7C15)
+    assert values.min() == 0
+    assert values.max() == 2**16 - 1
+    assert np.unique(values).size == 2**16
+
+
+@pytest.mark.data
+def test_real_boundaries_match_like_the_dense_assignment(data):
+    from scipy.io import loadmat
+
+    truth = loadmat(data / "bsds500/groundTruth/val/101085.mat")["groundTruth"][0]
+    first, second = (truth[k]["Boundaries"][0, 0].astype(bool) for k in (0, 1))
+    found = edgecritic.match(first, second)
+    slow = edgecritic.match(first, second, strategy="hungarian")
+    assert found.tp == slow.tp
+    assert cost_of(found, (1, 1), found.tolerance) == cost_of(slow, (1, 1), slow.tolerance)
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow without the compiler")
+@pytest.mark.parametrize(("shape", "tolerance"), [((60, 60), 4), ((300, 300), 2), ((12, 40, 40), 1.5)])
+def test_large_and_crowded_maps(shape, tolerance):
+    """Whole problems begin with bidding, changes do not; they must agree on many rivals too."""
+    rng = np.random.default_rng(1)
+    candidate, truth = rng.random(shape) < 0.5, rng.random(shape) < 0.3
+    found = edgecritic.match(candidate, truth, tolerance=tolerance)
+    state = ExactState(truth, tolerance=tolerance, universe=candidate)
+    state.update(added=np.flatnonzero(candidate))
+    costs = np.floor(100 * found.distances + 0.5).astype(int).sum() + state.outlier_cost * found.fp
+    assert (found.tp, costs) == (state.matches, state.cost)
+    np.testing.assert_array_equal(found.matched_candidate, state.matched_candidate)
+    np.testing.assert_array_equal(found.matched_truth, state.matched_truths[0])

@@ -1,0 +1,235 @@
+"""Tuning against scoring one threshold after the other."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from scipy import ndimage as ndi
+
+from edgecritic.detectors import detect
+from edgecritic.detectors.matlab import edge_matlab
+from edgecritic.errors import InputError, UndefinedMeasureWarning
+from edgecritic.matching import match
+from edgecritic.measures import assess, score
+from edgecritic.tuning.result import matched_measures
+from edgecritic.tuning.summary import summarise_tunings
+from edgecritic.tuning.tune import tune
+
+RNG = np.random.default_rng(4)
+
+
+@pytest.fixture(scope="module")
+def scene() -> tuple[np.ndarray, np.ndarray]:
+    rows, columns = np.mgrid[:48, :52]
+    disk = (rows - 23) ** 2 + (columns - 26) ** 2 < 14**2
+    rim = ndi.binary_dilation(disk) & ~disk
+    return disk + 0.5 * rim + RNG.normal(0, 0.15, disk.shape), rim
+
+
+def test_values_are_those_of_score(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    measures = ["sk", "fom", "performance", "baddeley", "hausdorff", "jaccard"]
+    levels = [0.05, 0.2, 0.5, 0.8]
+    found = tune(image, truth, detectors=["sobel", "canny(sigma=2)"], measures=measures, thresholds=levels)
+    assert found.detectors == ("sobel", "canny(sigma=2)")
+    for d, name in enumerate(found.detectors):
+        thin = detect(name, image).thin
+        for t, level in enumerate(levels):
+            candidate = thin >= level
+            assert found.counts[d, t] == candidate.sum()
+            expected = score(candidate, truth, measures).mean
+            for m, measure in enumerate(measures):
+                assert found.values[d, t, m] == pytest.approx(expected[measure], rel=1e-12)
+            tp, fp, fn, tn = found.confusion[d, t]
+            assert (tp, fp) == ((candidate & truth).sum(), (candidate & ~truth).sum())
+            assert (fn, tn) == ((~candidate & truth).sum(), (~candidate & ~truth).sum())
+
+
+def test_best_is_the_extreme_of_the_curve(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    found = tune(image, truth, detectors=["canny", "roberts"], measures=["sk", "jaccard"])
+    assert found.thresholds.shape == (2, 101)
+    for name in found.detectors:
+        low, high = found.best(name, "sk"), found.best(name, "jaccard")
+        assert low.value == found.curve(name, "sk").min()
+        assert high.value == found.curve(name, "jaccard").max()
+        assert 0 < low.threshold < 1
+        expected = detect(name, image).binary(low.threshold)
+        np.testing.assert_array_equal(found.best_map(name, "sk"), expected)
+    assert found.winner("sk") == "canny"
+    assert found.winner("jaccard") == "canny"
+    assert "canny" in str(found)
+    document = json.loads(json.dumps(found.as_dict()))
+    assert document["measures"][0]["winner"] == "canny"
+
+
+def test_rates_of_a_perfect_detector(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    found = tune(image, truth, detectors=[lambda _: truth], measures="sk", thresholds=[0.5, 1.0])
+    false_alarms, hits = found.roc("<lambda>")
+    assert false_alarms.tolist() == [0, 0]
+    assert hits.tolist() == [1, 1]
+    assert found.best("<lambda>", "sk").value == 0
+
+
+def test_several_truths_give_the_mean(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    others = [truth, np.roll(truth, 2, axis=0)]
+    both = tune(image, others, detectors=["sobel"], measures=["sk", "f"], thresholds=5)
+    single = [tune(image, t, detectors=["sobel"], measures=["sk", "f"], thresholds=5).values for t in others]
+    np.testing.assert_allclose(both.values, np.mean(single, axis=0))
+    assert both.truths == 2
+
+
+def test_without_truth_complexity_chooses(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, _ = scene
+    found = tune(image, detectors=["sobel"], thresholds=[0.2, 0.6])
+    assert found.measures == ("complexity", "equilibrium", "entropy")
+    for t, level in enumerate((0.2, 0.6)):
+        expected = assess(detect("sobel", image).binary(level)).mean
+        for m, measure in enumerate(found.measures):
+            assert found.values[0, t, m] == pytest.approx(expected[measure])
+    np.testing.assert_allclose(found.values[..., 0], found.values[..., 1] * found.values[..., 2])
+
+
+def test_the_grids_of_the_complexity_paper(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image = np.clip(scene[0], 0, 1)
+    found = tune(image, thresholds="matlab")
+    assert found.thresholds.shape == (5, 99)
+    np.testing.assert_allclose(found.thresholds[:, -1], [0.396, 0.396, 0.396, 0.0396, 0.99])
+    for d, method in enumerate(("sobel", "prewitt", "roberts", "log", "canny")):
+        sigma = np.sqrt(2) if method == "log" else None
+        for t in (0, 20, 70):
+            edges = edge_matlab(image, method, float(found.thresholds[d, t]), sigma=sigma).edges
+            assert found.counts[d, t] == edges.sum()
+            expected = assess(edges, "complexity", on_degenerate="nan").mean["complexity"]
+            assert found.values[d, t, 0] == pytest.approx(np.nan_to_num(expected))
+
+
+def test_progress_and_repeated_detectors(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    steps: list[tuple[int, int]] = []
+    found = tune(
+        *scene,
+        detectors=["sobel", "sobel"],
+        measures="sk",
+        thresholds=3,
+        progress=lambda done, total: steps.append((done, total)),
+    )
+    assert steps == [(1, 2), (2, 2)]
+    assert found.detectors == ("sobel", "sobel #2")
+
+
+def test_volumes_are_tuned() -> None:
+    ball = np.sum((np.indices((14, 15, 16)) - 7) ** 2, axis=0) < 20
+    rim = ndi.binary_dilation(ball) & ~ball
+    found = tune(ball + 0.5 * rim, rim, detectors=["central"], measures=["sk", "nsd"], thresholds=11)
+    assert found.best("central", "sk").value < 0.5
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"thresholds": 1}, "thresholds"),
+        ({"thresholds": []}, "thresholds"),
+        ({"thresholds": "many"}, "matlab"),
+        ({"thresholds": "matlab", "detectors": ["anisotropic"]}, "goes with"),
+        ({"thresholds": "matlab", "detectors": ["canny(kernel=odd)"]}, "sigma only"),
+        ({"detectors": []}, "detectors is empty"),
+        ({"measures": ["pri"]}, "cannot judge"),
+        ({"truths": None, "measures": ["sk"]}, "without a truth"),
+    ],
+)
+def test_wrong_questions(
+    scene: tuple[np.ndarray, np.ndarray], options: dict[str, object], message: str
+) -> None:
+    image, truth = scene
+    with pytest.raises(InputError, match=message):
+        tune(image, **{"truths": truth, **options})  # type: ignore[arg-type]
+
+
+def test_unknown_names_in_a_result(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    found = tune(*scene, detectors=["sobel"], measures="sk", thresholds=2)
+    with pytest.raises(InputError, match="was not run"):
+        found.best("canny", "sk")
+    with pytest.raises(InputError, match="was not computed"):
+        found.best("sobel", "fom")
+
+
+def test_a_data_set_is_summarised(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    names = ["canny", "roberts"]
+    tunings = {
+        str(seed): tune(
+            image + np.random.default_rng(seed).normal(0, 0.1, image.shape),
+            truth,
+            detectors=names,
+            measures=["sk", "jaccard"],
+            thresholds=21,
+        )
+        for seed in range(3)
+    }
+    found = summarise_tunings(tunings)
+    assert found.values.shape == found.thresholds.shape == (3, 2, 2)
+    for i, each in enumerate(tunings.values()):
+        assert found.values[i, 1, 0] == each.best("roberts", "sk").value
+        assert found.thresholds[i, 0, 1] == each.best("canny", "jaccard").threshold
+    assert found.wins.sum(axis=0).tolist() == [3, 3]
+    assert found.wins[0].tolist() == [3, 3]
+    rows = found.rows()
+    assert [row["detector"] for row in rows] == names * 2
+    assert rows[0]["value"] == pytest.approx(np.mean([t.best("canny", "sk").value for t in tunings.values()]))
+    assert "3 images" in str(found)
+    with pytest.raises(InputError, match="empty"):
+        summarise_tunings({})
+    other = tune(image, truth, detectors=["sobel"], measures="sk", thresholds=2)
+    with pytest.raises(InputError, match="other detectors or measures"):
+        summarise_tunings({**tunings, "odd": other})
+
+
+def test_rates_under_a_strategy_are_those_of_its_matching(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    names = matched_measures("exact(tolerance=2)")
+    found = tune(image, truth, detectors=["canny"], measures=names, thresholds=[0.1, 0.4])
+    rates = found.rates("canny", "exact(tolerance=2)")
+    for place, level in enumerate((0.1, 0.4)):
+        matching = match(detect("canny", image).binary(level), truth, tolerance=2)
+        assert rates.true_positive[place] == pytest.approx(matching.tp / truth.sum())
+        assert rates.precision[place] == pytest.approx(matching.tp / (matching.tp + matching.fp))
+        assert rates.false_positive[place] == pytest.approx(matching.fp / (~truth).sum())
+    strict = found.rates("canny")
+    np.testing.assert_array_equal(strict.false_positive, found.roc("canny")[0])
+    assert (strict.true_positive <= rates.true_positive).all()
+    smaller = found.without_maps()
+    assert smaller.ladders == ()
+    assert smaller.best("canny", names[0]) == found.best("canny", names[0])
+
+
+@pytest.mark.parametrize("strategy", ["exact", "exact(tolerance=1.5)", "exact(window=5)", "eps(window=5)"])
+def test_a_sweep_under_a_strategy_has_the_values_of_score(
+    scene: tuple[np.ndarray, np.ndarray], strategy: str
+) -> None:
+    image, truth = scene
+    truths = [truth, np.roll(truth, 2, axis=1)]
+    names = ["sk", *matched_measures(strategy), f"f(strategy={strategy})"]
+    levels = [0.6, 0.05, 1.1, 0.3]
+    found = tune(image, truths, detectors=["canny"], measures=names, thresholds=levels)
+    for place, level in enumerate(levels):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMeasureWarning)
+            expected = score(detect("canny", image).binary(level), truths, names).mean
+        for name in found.measures:
+            assert found.curve("canny", name)[place] == pytest.approx(expected[name]), (level, name)
+
+
+def test_a_truth_without_edges_is_judged_by_the_tables(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    names = matched_measures("exact(tolerance=2)")
+    found = tune(image, [truth, ~truth & False], detectors=["canny"], measures=names, thresholds=[0.2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        expected = score(detect("canny", image).binary(0.2), [truth, ~truth & False], names).mean
+    for name in names:
+        assert found.curve("canny", name)[0] == pytest.approx(expected[name])
