@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from edgecritic.errors import InputError, MissingExtraError, UndefinedMeasureWarning
 from edgecritic.maps.target import bounding_box
-from edgecritic.measures import assess, compare, measures, score, sweep
+from edgecritic.measures import assess, compare, curves, measures, score
 from edgecritic.measures.checks import check_between, check_positive, check_share
 
 pytestmark = pytest.mark.kernels
@@ -263,14 +263,14 @@ def test_box_of_an_empty_map_is_the_image():
 def test_curves_of_a_sweep():
     candidate, truth, _ = PAIRS[0]
     with pytest.warns(UndefinedMeasureWarning, match="the candidate has no edge pixels"):
-        found = sweep(candidate * 0.7, truth, "dice", thresholds=3)
+        found = curves(candidate * 0.7, truth, "dice", thresholds=3)
     np.testing.assert_array_equal(found.thresholds, [0, 0.5, 1])
     dice = score(candidate, truth, "dice")["dice"]
     np.testing.assert_allclose(found["dice"], [dice, dice, 0])
     with pytest.raises(InputError, match="was not computed"):
         _ = found["fom"]
     with pytest.raises(InputError, match="no thresholds"):
-        sweep(candidate * 0.7, truth, "pri")
+        curves(candidate * 0.7, truth, "pri")
 
 
 def test_skeletons_of_volumes_need_scikit_image(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.ids import Id
-from edgecritic.measures import Scores, assess, compare, score, sweep
+from edgecritic.measures import Scores, assess, compare, curves, score
 from edgecritic.measures.evidence import Single
 from edgecritic.measures.scoring import as_maps, render
 
@@ -99,11 +99,11 @@ def warnings_of(call):
         (lambda: score(TRUTH, [NOTHING, NOTHING], ["entropy", "dice"]), "the truth has"),
         (lambda: score(NOTHING, NOTHING, ["dice", "f"]), "both maps have"),
         (
-            lambda: sweep(TRUTH * 0.5, TRUTH, ["entropy", "dice"], thresholds=[0.2, 0.7, 0.8]),
+            lambda: curves(TRUTH * 0.5, TRUTH, ["entropy", "dice"], thresholds=[0.2, 0.7, 0.8]),
             "the candidate has",
         ),
-        (lambda: sweep(TRUTH * 0.5, TRUTH, "entropy", thresholds=[0.2, 0.7, 0.8]), "the candidate has"),
-        (lambda: sweep(TRUTH * 0.5 + LOWER * 0.2, NOTHING, "dice", thresholds=[0.1, 0.4]), "the truth has"),
+        (lambda: curves(TRUTH * 0.5, TRUTH, "entropy", thresholds=[0.2, 0.7, 0.8]), "the candidate has"),
+        (lambda: curves(TRUTH * 0.5 + LOWER * 0.2, NOTHING, "dice", thresholds=[0.1, 0.4]), "the truth has"),
         (lambda: assess(NOTHING), "the candidate has"),
     ],
 )
@@ -119,7 +119,7 @@ def test_one_warning_that_names_the_empty_side(call, side):
         lambda: score(TRUTH, LOWER, ["entropy", "dice"]),
         lambda: score(TRUTH, NOTHING, ["entropy"]),
         lambda: score(NOTHING, TRUTH, ["dice", "entropy"], on_degenerate="nan"),
-        lambda: sweep(TRUTH * 0.5, TRUTH, ["entropy", "dice"], thresholds=[0.2, 0.3]),
+        lambda: curves(TRUTH * 0.5, TRUTH, ["entropy", "dice"], thresholds=[0.2, 0.3]),
     ],
 )
 def test_no_warning_where_nothing_is_empty_or_nan_is_wanted(call):
@@ -140,7 +140,7 @@ def test_measures_of_single_maps_keep_the_policy():
     [
         assess,
         lambda mask, **more: score(mask, TRUTH, "dice", **more),
-        lambda mask, **more: sweep(mask * 0.5, TRUTH, "dice", **more),
+        lambda mask, **more: curves(mask * 0.5, TRUTH, "dice", **more),
     ],
 )
 def test_unknown_policies(call):
@@ -155,7 +155,7 @@ def test_distance_to_an_empty_map(distance, value):
             value
         )
     with pytest.warns(UndefinedMeasureWarning):
-        curve = sweep(TRUTH * 0.5, TRUTH, "hausdorff", thresholds=[0.5, 0.6], empty_distance=distance)
+        curve = curves(TRUTH * 0.5, TRUTH, "hausdorff", thresholds=[0.5, 0.6], empty_distance=distance)
     np.testing.assert_allclose(curve["hausdorff"], [0, value])
 
 
@@ -167,27 +167,27 @@ def test_impossible_distances_to_an_empty_map(distance):
 
 def test_thresholds_of_a_sweep():
     strength = np.where(TRUTH, 0.6, np.where(LOWER, 0.3, 0))
-    found = sweep(strength, TRUTH, ["dice", "omega"], thresholds=[0.3, 0.31, 0.6, 0])
+    found = curves(strength, TRUTH, ["dice", "omega"], thresholds=[0.3, 0.31, 0.6, 0])
     np.testing.assert_array_equal(found.counts, [12, 6, 6, 12])
     np.testing.assert_allclose(found["dice"], [12 / 18, 1, 1, 12 / 18])
     assert found.best() == {"dice": (0.31, 1.0), "omega": (0.3, 0.0)}
     np.testing.assert_array_equal(
-        sweep(strength, TRUTH, "omega", thresholds=2, on_degenerate="nan").thresholds, [0, 1]
+        curves(strength, TRUTH, "omega", thresholds=2, on_degenerate="nan").thresholds, [0, 1]
     )
 
 
 def test_a_sweep_has_101_thresholds_unless_told_otherwise():
-    found = sweep(TRUTH * 1.0, TRUTH, "dice")
+    found = curves(TRUTH * 1.0, TRUTH, "dice")
     np.testing.assert_allclose(found.thresholds, np.arange(101) / 100)
     assert (found.counts == TRUTH.sum()).all()
 
 
 def test_the_best_of_undefined_values_is_undefined():
-    found = sweep(TRUTH * 0.5, TRUTH, "dice", thresholds=[0.8, 0.9], on_degenerate="nan")
+    found = curves(TRUTH * 0.5, TRUTH, "dice", thresholds=[0.8, 0.9], on_degenerate="nan")
     threshold, value = found.best()["dice"]
     assert threshold == 0.8
     assert math.isnan(value)
-    some = sweep(TRUTH * 0.5, TRUTH, "dice", thresholds=[0.8, 0.5], on_degenerate="nan")
+    some = curves(TRUTH * 0.5, TRUTH, "dice", thresholds=[0.8, 0.5], on_degenerate="nan")
     assert some.best() == {"dice": (0.5, 1.0)}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import edgecritic.maps.target as targets
 from edgecritic.errors import InputError, UndefinedMeasureWarning, UnknownNameError
-from edgecritic.measures import assess, compare, describe, measures, score, sweep
+from edgecritic.measures import assess, compare, curves, describe, measures, score
 from edgecritic.measures.scoring import FAMILIES, default_measures
 
 RNG = np.random.default_rng(11)
@@ -194,7 +194,7 @@ STRENGTH = np.where(RNG.random((14, 17)) < 0.4, RNG.random((14, 17)), 0)
 
 def test_sweep_equals_the_plain_loop():
     levels = [0.0, 0.2, 0.21, 0.5, 0.9]
-    found = sweep(STRENGTH, FIRST, thresholds=levels, spacing=(1, 2))
+    found = curves(STRENGTH, FIRST, thresholds=levels, spacing=(1, 2))
     for index, level in enumerate(levels):
         candidate = (level <= STRENGTH) & (STRENGTH > 0)
         expected = score(candidate, FIRST, spacing=(1, 2))
@@ -204,7 +204,7 @@ def test_sweep_equals_the_plain_loop():
 
 def test_sweep_finds_the_best_threshold():
     strength = np.where(FIRST, 0.7, np.where(SECOND, 0.3, 0))
-    best = sweep(strength, FIRST, ["performance", "dice", "omega"], thresholds=np.linspace(0, 0.7, 8)).best()
+    best = curves(strength, FIRST, ["performance", "dice", "omega"], thresholds=np.linspace(0, 0.7, 8)).best()
     assert best["performance"] == (pytest.approx(0.4), 0.0)
     assert best["dice"] == (pytest.approx(0.4), 1.0)
     assert best["omega"] == (0.0, 0.0)
@@ -212,17 +212,17 @@ def test_sweep_finds_the_best_threshold():
 
 def test_sweep_warns_once_of_empty_candidates():
     with pytest.warns(UndefinedMeasureWarning) as caught:
-        found = sweep(STRENGTH * 0.5, FIRST, ["fom", "hausdorff", "gamma"], thresholds=[0.1, 0.8, 0.9, 1])
+        found = curves(STRENGTH * 0.5, FIRST, ["fom", "hausdorff", "gamma"], thresholds=[0.1, 0.8, 0.9, 1])
     assert len(caught) == 1
     assert found["fom"][-1] == 1
 
 
 def test_sweep_may_include_measures_without_truth():
-    found = sweep(STRENGTH, FIRST, ["complexity"], thresholds=[0.3])
+    found = curves(STRENGTH, FIRST, ["complexity"], thresholds=[0.3])
     assert found["complexity"][0] == assess(STRENGTH >= 0.3, "complexity")["complexity"]
 
 
 @pytest.mark.parametrize("thresholds", [1, [], [math.nan], [0.5, math.nan], "many"])
 def test_bad_thresholds(thresholds):
     with pytest.raises(InputError, match="thresholds"):
-        sweep(STRENGTH, FIRST, thresholds=thresholds)
+        curves(STRENGTH, FIRST, thresholds=thresholds)

@@ -11,6 +11,7 @@ from scipy import stats
 
 from edgecritic.errors import InputError
 from edgecritic.protocols.bootstrap import bootstrap, paired_bootstrap
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.summary import summarise
 
@@ -26,16 +27,9 @@ def simulate(seed, images=15, steps=7, gain=0.0):
         hit_r = rng.binomial(whole, quality * shares)
         found = np.maximum(rng.binomial(whole, shares), 1)
         hit_p = rng.binomial(found, np.clip(quality * np.linspace(0.8, 1.3, steps), 0, 1))
-        tables.append(
-            np.column_stack(
-                [np.arange(1, steps + 1) / (steps + 1), hit_r, np.full(steps, whole), hit_p, found]
-            )
-        )
+        rows = [np.arange(1, steps + 1) / (steps + 1), hit_r, np.full(steps, whole), hit_p, found]
+        tables.append(Counts.from_rows(np.column_stack(rows), zero=(whole, whole, whole // 2, 5000)))
     return tables
-
-
-def zero_rows(tables):
-    return [(table[0, 2], table[0, 2], table[0, 2] // 2, 5000) for table in tables]
 
 
 def picks(images, draws, seed):
@@ -44,11 +38,10 @@ def picks(images, draws, seed):
     return [np.repeat(np.arange(images), row) for row in weights]
 
 
-def loop_scores(tables, protocol, draws, seed, zeros=None):
+def loop_scores(tables, protocol, draws, seed):
     scores = []
     for chosen in picks(len(tables), draws, seed):
-        zero = None if zeros is None else [zeros[i] for i in chosen]
-        drawn = summarise([tables[i] for i in chosen], protocol=protocol, zero=zero)
+        drawn = summarise([tables[i] for i in chosen], protocol=protocol)
         scores.append((drawn.ods.f, drawn.ois.f, drawn.ap))
     return np.array(scores)
 
@@ -56,10 +49,9 @@ def loop_scores(tables, protocol, draws, seed, zeros=None):
 @pytest.mark.parametrize("name", ["bsds", "edter", "pyedgeeval"])
 def test_intervals_are_those_of_a_plain_loop(name):
     tables = simulate(3)
-    zeros = zero_rows(tables) if name == "edter" else None
-    found = bootstrap(tables, protocol=name, zero=zeros, draws=40, level=0.9, seed=5)
-    scores = loop_scores(tables, name, 40, 5, zeros)
-    whole = summarise(tables, protocol=name, zero=zeros)
+    found = bootstrap(tables, protocol=name, draws=40, level=0.9, seed=5)
+    scores = loop_scores(tables, name, 40, 5)
+    whole = summarise(tables, protocol=name)
     for interval, drawn, value in zip(
         (found.ods, found.ois, found.ap), scores.T, (whole.ods.f, whole.ois.f, whole.ap), strict=True
     ):
@@ -79,8 +71,8 @@ def test_rule_d_and_blocks(monkeypatch):
 def test_bca_is_scipys():
     """With one threshold and F from pooled counts, SciPy sees the same statistic; one image skews it."""
     tables = simulate(8, images=25, steps=1)
-    tables[3][0, 1:] = 100, 3000, 100, 3000
-    table = np.array(tables)[:, 0, 1:]
+    tables[3] = Counts.from_rows([(0.5, 100, 3000, 100, 3000)])
+    table = np.array([one.table() for one in tables])[:, 0, 1:]
 
     def pooled_f(index, axis=-1):
         sums = table[index.astype(int)].sum(axis=-2)
@@ -129,8 +121,7 @@ def test_paired_test_is_that_of_a_plain_loop():
 def test_pairs_are_found_by_name():
     tables = {f"image{i}": rows for i, rows in enumerate(simulate(5))}
     turned = dict(reversed(tables.items()))
-    zeros = dict(zip(tables, zero_rows(list(tables.values())), strict=True))
-    same = paired_bootstrap(tables, turned, draws=30, protocol="edter", zero=(zeros, zeros))
+    same = paired_bootstrap(tables, turned, draws=30, protocol="edter")
     assert (same.ods.estimate, same.ods.low, same.ods.high, same.ods.p_value) == (0, 0, 0, 1)
     assert (same.ap.estimate, same.ap.p_value) == (0, 1)
 
@@ -164,12 +155,16 @@ def test_printing_and_json():
         ({"level": 95}, "level"),
         ({"seed": -1}, "seed"),
         ({"method": "magic"}, "percentile or bca"),
-        ({"protocol": "edter"}, "threshold 0 as well"),
     ],
 )
 def test_bad_settings_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         bootstrap(simulate(1, images=3), **options)
+
+
+def test_counts_at_0_are_needed_where_the_protocol_has_them():
+    with pytest.raises(InputError, match="threshold 0 as well"):
+        bootstrap([dataclasses.replace(one, zero=None) for one in simulate(1, images=3)], protocol="edter")
 
 
 def test_bad_pairs_are_refused():
@@ -179,4 +174,4 @@ def test_bad_pairs_are_refused():
     with pytest.raises(InputError, match="only on one side: 3"):
         paired_bootstrap(tables, tables[:2])
     with pytest.raises(InputError, match="same thresholds"):
-        paired_bootstrap(tables, [table[:-1] for table in tables])
+        paired_bootstrap(tables, [Counts.from_rows(table.table()[:-1]) for table in tables])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from edgecritic.errors import InputError
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.granularity import granularity_oracle
 from edgecritic.protocols.summary import summarise
 
@@ -20,6 +21,15 @@ def random_counts(seed, granularities=4, images=5, steps=6):
     hits = [rng.binomial(truth, rng.random(shape)), truth, rng.binomial(found, rng.random(shape)), found]
     steps_up = np.broadcast_to(np.arange(1, steps + 1) / 10, shape)
     return np.stack([steps_up, *hits], axis=-1).astype(float)
+
+
+def counted(tables, zeros=None):
+    zeros = [None] * len(tables) if zeros is None else zeros
+    return [Counts.from_rows(rows, zero=zero) for rows, zero in zip(tables, zeros, strict=True)]
+
+
+def oracle(counts, zeros=None, **options):
+    return granularity_oracle([counted(each, zeros) for each in counts], **options)
 
 
 def f_of(row):
@@ -40,8 +50,8 @@ def test_best_choices_by_loops(seed):
         max((counts[g, i, k] for k in range(steps) for g in range(granularities)), key=f_of)
         for i in range(images)
     ]
-    found = granularity_oracle(counts)
-    assert found.ods == summarise(per_threshold).ods
+    found = oracle(counts)
+    assert found.ods == summarise(counted(per_threshold)).ods
     total = np.sum(per_image, axis=0)
     assert (found.ois.recall, found.ois.precision) == (total[1] / total[2], total[3] / total[4])
     assert (found.granularities, found.images) == (granularities, images)
@@ -49,15 +59,15 @@ def test_best_choices_by_loops(seed):
 
 def test_never_below_a_single_granularity():
     counts = random_counts(7)
-    best = granularity_oracle(counts)
-    one = granularity_oracle(counts[:1])
-    assert one.ods == summarise(counts[0]).ods
-    assert one.ois == summarise(counts[0]).ois
+    best = oracle(counts)
+    one = oracle(counts[:1])
+    assert one.ods == summarise(counted(counts[0])).ods
+    assert one.ois == summarise(counted(counts[0])).ois
     assert best.ois.f >= one.ois.f
 
 
 def test_the_label_says_oracle():
-    found = granularity_oracle(random_counts(1))
+    found = oracle(random_counts(1))
     assert "oracle" in str(found)
     assert "oracle" in json.loads(json.dumps(found.as_dict()))["label"]
 
@@ -65,7 +75,7 @@ def test_the_label_says_oracle():
 def test_zero_threshold():
     counts = random_counts(2, images=2)
     zero = [(counts[0, i, 0, 2], counts[0, i, 0, 2], 60, 4000) for i in range(2)]
-    assert granularity_oracle(counts, protocol="edter", zero=zero).ods.f > 0
+    assert oracle(counts, zero, protocol="edter").ods.f > 0
 
 
 def test_bad_input_is_refused():
@@ -73,6 +83,6 @@ def test_bad_input_is_refused():
     with pytest.raises(InputError, match="at least one granularity"):
         granularity_oracle([])
     with pytest.raises(InputError, match="same images"):
-        granularity_oracle([counts[0], counts[1][:3]])
+        oracle([counts[0], counts[1][:3]])
     with pytest.raises(InputError, match="same images"):
-        granularity_oracle([counts[0], counts[1][:, :3]])
+        oracle([counts[0], counts[1][:, :3]])

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgecritic.errors import InputError, UnknownNameError
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.curves import (
     AP_RULES,
     ap_rule_name,
@@ -21,6 +22,12 @@ from edgecritic.protocols.curves import (
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.summary import CountTable, count_table, summarise
 from edgecritic.report.classic import read_curve, read_summary
+
+
+def counted(tables, zeros=None):
+    """Counts of rows (threshold, cntR, sumR, cntP, sumP) and rows at 0."""
+    zeros = [None] * len(tables) if zeros is None else zeros
+    return [Counts.from_rows(rows, zero=zero) for rows, zero in zip(tables, zeros, strict=True)]
 
 
 def twin_f(r, p):
@@ -90,7 +97,7 @@ def twin_summary(tables, zeros=None):
 
 
 def check(tables, zeros=None):
-    found, expected = summarise(tables, zero=zeros), twin_summary(tables, zeros)
+    found, expected = summarise(counted(tables, zeros)), twin_summary(tables, zeros)
     ods = (found.ods.threshold, found.ods.recall, found.ods.precision, found.ods.f)
     assert ods == pytest.approx(expected["ods"], abs=1e-12)
     assert (found.ois.recall, found.ois.precision, found.ois.f) == pytest.approx(expected["ois"], abs=1e-12)
@@ -144,7 +151,7 @@ def test_twin_on_stored_counts(data, name):
     ]
     found = check(list(tables.values()), zeros)
     assert found.aps["interpolated-101+zero"] > found.aps["interpolated-101"]
-    named = summarise(tables)
+    named = summarise(dict(zip(tables, counted(list(tables.values())), strict=True)))
     assert [image.name for image in named.images] == list(tables)
     assert named.ods == found.ods
 
@@ -163,7 +170,7 @@ def test_published_summary_follows_from_the_published_curve(data, test):
             np.full(5, scale),
         ]
     )
-    found = summarise([rows])
+    found = summarise(counted([rows]))
     assert found.ods.threshold == stated.ods.threshold
     assert (found.ods.recall, found.ods.precision) == (stated.ods.recall, stated.ods.precision)
     assert found.ods.f == pytest.approx(stated.ods.f, abs=1e-6)
@@ -172,7 +179,7 @@ def test_published_summary_follows_from_the_published_curve(data, test):
 
 def test_perfect_curve_may_exceed_one():
     rows = [(0.2, 10, 10, 10, 10), (0.8, 0, 10, 10, 10)]
-    found = summarise([rows])
+    found = summarise(counted([rows]))
     assert found.aps["interpolated-101"] == pytest.approx(1.01)
     assert found.aps["interpolated-100"] == pytest.approx(1.0)
     assert found.aps["max-precision-100"] == pytest.approx(100 / 101)
@@ -181,7 +188,7 @@ def test_perfect_curve_may_exceed_one():
 
 def test_ods_interpolates_and_ois_does_not():
     rows = [(0.2, 90, 100, 50, 100), (0.4, 50, 100, 90, 100)]
-    found = summarise([rows])
+    found = summarise(counted([rows]))
     assert found.ois.f == pytest.approx(2 * 0.45 / 1.4)
     assert found.ods.f > 0.6999
     assert found.ois.f < found.ods.f
@@ -190,11 +197,11 @@ def test_ods_interpolates_and_ois_does_not():
 
 def test_first_maximum_wins():
     rows = [(0.1, 5, 10, 5, 10), (0.2, 5, 10, 5, 10), (0.3, 5, 10, 5, 10)]
-    assert summarise([rows]).ods.threshold == 0.1
+    assert summarise(counted([rows])).ods.threshold == 0.1
 
 
 def test_empty_predictions():
-    found = summarise([[(0.1, 0, 10, 0, 0), (0.2, 0, 10, 0, 0)]])
+    found = summarise(counted([[(0.1, 0, 10, 0, 0), (0.2, 0, 10, 0, 0)]]))
     assert (found.ods.f, found.ois.f, found.ap, found.r50) == (0, 0, 0, 0)
     assert found.ods.threshold == 0.1
 
@@ -210,13 +217,13 @@ def test_duplicate_recalls_first_or_last():
 
 def test_zero_threshold_joins_the_curve():
     rows, zero = [(0.5, 60, 100, 40, 50)], [(100, 100, 90, 1000)]
-    found = summarise([rows], protocol="edter", zero=zero)
+    found = summarise(counted([rows], zero), protocol="edter")
     assert found.thresholds.tolist() == [0, 0.5]
     assert found.recall.tolist() == [1, 0.6]
     assert found.ap == pytest.approx(twin_ap([(1.0, 0.09), (0.6, 0.8)], [k / 100 for k in range(101)]))
     assert found.aps["interpolated-101"] == 0
     with pytest.raises(InputError, match="threshold 0 as well"):
-        summarise([rows], protocol="edter")
+        summarise(counted([rows]), protocol="edter")
 
 
 def test_r50_where_half_is_out_of_reach():
@@ -250,7 +257,7 @@ def test_dense_curves_at_once(steps):
 
 
 def test_results_are_frozen_and_become_json():
-    found = summarise([[(0.2, 9, 10, 5, 10), (0.4, 5, 10, 5, 5)]], names=["owl"], protocol="pdollar")
+    found = summarise(counted([[(0.2, 9, 10, 5, 10), (0.4, 5, 10, 5, 5)]]), names=["owl"], protocol="pdollar")
     with pytest.raises(ValueError, match="read-only"):
         found.recall[0] = 1
     stored = json.loads(json.dumps(found.as_dict()))
@@ -263,10 +270,10 @@ def test_results_are_frozen_and_become_json():
 
 
 def test_tables_are_passed_through():
-    table = count_table({"a": [(0.2, 9, 10, 5, 10)]}, zero={"a": (10, 10, 9, 90)})
+    table = count_table({"a": Counts.from_rows([(0.2, 9, 10, 5, 10)], zero=(10, 10, 9, 90))})
     assert isinstance(table, CountTable)
     assert count_table(table) is table
-    assert table.zero.tolist() == [[10, 10, 9, 90]]
+    assert table.counts.zero.candidate.tolist() == [[90]]
 
 
 @pytest.mark.parametrize(
@@ -285,12 +292,13 @@ def test_tables_are_passed_through():
         ([[(0.1, 1, 2, 3, 4)]] * 2, {"names": ["a", "a"]}, "different"),
         ([[(0.1, 1, 2, 3, 4)]], {"zero": [(1, 2, 3)]}, "one row"),
         ([[(0.1, 1, 2, 3, 4)]], {"zero": [(3, 2, 3, 4)]}, "exceed"),
-        ([[(0.1, 1, 2, 3, 4)]], {"zero": "no"}, "zero must hold numbers"),
+        ([[(0.1, 1, 2, 3, 4)]], {"zero": "n"}, "zero of counts must be numbers"),
     ],
 )
 def test_bad_counts_are_refused(counts, options, message):
+    more = {name: value for name, value in options.items() if name != "zero"}
     with pytest.raises(InputError, match=message):
-        summarise(counts, **options)
+        summarise(counted(counts, options.get("zero")), **more)
 
 
 def test_rule_names():

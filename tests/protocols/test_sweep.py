@@ -16,6 +16,7 @@ from skimage.morphology import thin as reference_thin
 
 import edgecritic
 from edgecritic.errors import InputError, ProtocolMismatchError
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.human import human_counts, human_level
 from edgecritic.protocols.summary import summarise
 from edgecritic.protocols.sweep import candidate_at, sweep, sweep_maps
@@ -61,7 +62,7 @@ def test_a_sweep_equals_single_evaluations(seed, thin, masked):
     protocol = edgecritic.get_protocol("bsds").with_changes(
         "x", thresholds=9, relative_tolerance=0.1, thin=thin
     )
-    counts = sweep(strength, truths, protocol=protocol, mask=mask).counts
+    counts = sweep(strength, truths, protocol=protocol, mask=mask).counts.table()
     assert np.array_equal(counts, counted_singly(strength, truths, protocol, mask))
 
 
@@ -72,7 +73,7 @@ def test_a_real_sweep_equals_single_evaluations(data, name):
     truths = boundaries(data / f"bsds500/groundTruth/val/{name}.mat")
     protocol = edgecritic.get_protocol("bsds").with_changes("few", thresholds=(0.02, 0.05, 0.1, 0.3))
     assert np.array_equal(
-        sweep(strength, truths, protocol=protocol).counts, counted_singly(strength, truths, protocol)
+        sweep(strength, truths, protocol=protocol).counts.table(), counted_singly(strength, truths, protocol)
     )
 
 
@@ -95,14 +96,15 @@ def test_counts_of_the_original_program(data, kind, steps):
             strength = ucm(data / f"bsds500/ucm2/val/{name}.mat")
         else:
             strength = np.array(Image.open(data / f"bsds500/gradient/val/{name}.png"))
-        counts = sweep(strength, truths, protocol=protocol).counts
+        counted = sweep(strength, truths, protocol=protocol).counts
+        counts = counted.table()
         reference = np.array(image["rows"], dtype=float)
         assert np.array_equal(counts[:, [2, 4]], reference[:, [2, 4]]), name
         more = counts[:, 1] - reference[:, 1]
         assert np.all(more >= 0), name
         assert np.all(more <= np.maximum(3, 0.006 * reference[:, 1])), name
-        ours[name] = counts
-        theirs[name] = np.column_stack([counts[:, 0], reference[:, 1:]])
+        ours[name] = counted
+        theirs[name] = Counts.from_rows(np.column_stack([counts[:, 0], reference[:, 1:]]))
     first, second = summarise(ours), summarise(theirs)
     assert first.ods.f == pytest.approx(second.ods.f, abs=5e-4)
     assert first.ois.f == pytest.approx(second.ois.f, abs=5e-4)
@@ -159,8 +161,8 @@ def test_human_counts_by_hand():
     line[4, 2:12] = True
     other[4, 2:18] = True
     # 10 pixels agree in both directions; the longer line has 6 more.
-    assert human_counts([line, other], tolerance=1).tolist() == [20, 26, 20, 26]
-    assert human_counts([line]).tolist() == [0, 0, 0, 0]
+    assert human_counts([line, other], tolerance=1).table()[0, 1:].tolist() == [20, 26, 20, 26]
+    assert human_counts([line]).table()[0, 1:].tolist() == [0, 0, 0, 0]
     assert human_level([human_counts([line])]) is None
 
 
@@ -171,7 +173,12 @@ def test_zero_threshold_counts():
     swept = sweep(rng.random((12, 14)), truths, protocol="edter")
     single = [edgecritic.match(full, truth) for truth in truths]
     union = np.any([one.matched_candidate for one in single], axis=0).sum()
-    assert swept.zero.tolist() == [sum(one.tp for one in single), sum(map(np.sum, truths)), union, full.size]
+    assert swept.counts.zero.table()[0, 1:].tolist() == [
+        sum(one.tp for one in single),
+        sum(map(np.sum, truths)),
+        union,
+        full.size,
+    ]
 
 
 def example(seed):
@@ -297,10 +304,10 @@ def test_truths_of_every_form():
         [truth.tolist() for truth in truths],
     )
     for form in forms:
-        np.testing.assert_array_equal(sweep(strength, form).counts, expected)
+        assert sweep(strength, form).counts == expected
     maps = [OnlyDlpack(truth.astype(np.uint8)) for truth in truths]
-    np.testing.assert_array_equal(sweep_maps(maps, truths).counts, sweep_maps(truths, truths).counts)
-    np.testing.assert_array_equal(human_counts(maps), human_counts(truths))
+    assert sweep_maps(maps, truths).counts == sweep_maps(truths, truths).counts
+    assert human_counts(maps) == human_counts(truths)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -308,7 +315,7 @@ def test_a_threshold_that_is_a_value_of_the_map(dtype):
     # float32(0.7) is a little less than 0.7, float32(0.3) a little more.
     strength = np.array([[0.7, 0.3, 0.1]], dtype=dtype)
     protocol = edgecritic.Protocol(id="p", title="", tolerance=1, thresholds=(0.1, 0.3, 0.7), thin=False)
-    counts = sweep(strength, np.ones((1, 3)), protocol=protocol).counts
+    counts = sweep(strength, np.ones((1, 3)), protocol=protocol).counts.table()
     for threshold, size in counts[:, [0, 4]]:
         assert candidate_at(strength, float(threshold), protocol=protocol).sum() == size
         assert size == np.count_nonzero(strength.astype(np.float64) >= threshold)

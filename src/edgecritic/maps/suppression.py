@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.ids import Id
 from edgecritic.inputs import as_strength
+from edgecritic.values import Value
 
 __all__ = ["Recipe", "RECIPES", "get_recipe", "suppress", "triangle_filter", "edge_orientation"]
 
@@ -38,8 +39,7 @@ def _whole(value: object, name: str, least: int) -> None:
         raise InputError(f"{name} must be a whole number from {least} to {MOST_STEPS}, got {value!r}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class Recipe(Value):
     """The steps of one non-maximum suppression.
 
     Attributes
@@ -58,6 +58,8 @@ class Recipe:
         Where the recipe is used.
     """
 
+    _hidden = ("source",)
+
     radius: int = 1
     border: int = 5
     lenient: float = 1.01
@@ -66,6 +68,7 @@ class Recipe:
     source: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _whole(self.radius, "radius", 0)
         _whole(self.border, "border", 0)
         if not (_number(self.lenient) and self.lenient > 0):
@@ -87,9 +90,7 @@ class Recipe:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers of the recipe, ready for JSON."""
-        values = asdict(self)
-        del values["source"]
-        return {**values, "lenient": float(self.lenient), "smooth": float(self.smooth)}
+        return {**super().as_dict(), "lenient": float(self.lenient), "smooth": float(self.smooth)}
 
 
 RECIPES = MappingProxyType(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from edgecritic.measures.base import FAR, Empty, MeasureInfo, Special, describe, measure, measures
+from edgecritic.measures.curves import MeasureCurves, curves
 from edgecritic.measures.evidence import Comparison, Confusion, compare
 from edgecritic.measures.scoring import Scores, assess, score
-from edgecritic.measures.sweeping import MeasureCurves, sweep
 
 __all__ = [
     "FAR",
@@ -22,5 +22,5 @@ __all__ = [
     "measure",
     "measures",
     "score",
-    "sweep",
+    "curves",
 ]

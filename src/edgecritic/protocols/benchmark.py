@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, ProtocolMismatchError
 from edgecritic.inputs import as_masks, as_strength
 from edgecritic.protocols.bootstrap import Bootstrap, PairedTest, bootstrap, paired_bootstrap
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.protocols.summary import BestPoint, Summary, summarise
 from edgecritic.protocols.sweep import Sweep, sweep
+from edgecritic.values import Value
 
 __all__ = ["Benchmark", "BenchmarkResult"]
 
-Counts = dict[str, NDArray[np.float64]]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class BenchmarkResult:
+class BenchmarkResult(Value):
     """The numbers of one detector on a set of images.
 
     Attributes
@@ -31,16 +27,13 @@ class BenchmarkResult:
         The pooled curve, ODS, OIS, AP by every rule, R50, and the best point of every image.
     intervals : Bootstrap or None
         Confidence intervals of ODS, OIS and AP over images; ``None`` for a single image.
-    counts : dict of (K, 5) arrays
-        The counts of every image: threshold, cntR, sumR, cntP, sumP.
-    zero : dict of (4,) arrays
-        Their counts at threshold 0.
+    counts : dict of Counts
+        The counts of every image.
     """
 
     summary: Summary
     intervals: Bootstrap | None
-    counts: Counts
-    zero: Counts
+    counts: dict[str, Counts]
 
     @property
     def ods(self) -> BestPoint:
@@ -72,10 +65,19 @@ class BenchmarkResult:
             self.counts,
             other.counts,
             protocol=mine,
-            zero=(self.zero, other.zero),
             draws=draws,
             seed=seed,
         )
+
+    def only(self, names: Iterable[str]) -> BenchmarkResult:
+        """Return the result over some of the images, without intervals."""
+        chosen = {name: self.counts[name] for name in names}
+        summary = summarise(chosen, protocol=self.summary.protocol)
+        return BenchmarkResult(summary=summary, intervals=None, counts=chosen)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the best point of every image."""
+        return [image.as_dict() for image in self.summary.images]
 
     def __repr__(self) -> str:
         return repr(self.summary).replace(type(self.summary).__name__, type(self).__name__, 1)
@@ -107,8 +109,7 @@ class Benchmark:
 
     def __init__(self, protocol: str | Protocol = "bsds") -> None:
         self.protocol = get_protocol(protocol)
-        self._counts: Counts = {}
-        self._zero: Counts = {}
+        self._counts: dict[str, Counts] = {}
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -140,7 +141,6 @@ class Benchmark:
         if id in self._counts:
             raise InputError(f"the image {id!r} was judged already; give every image its own id")
         self._counts[id] = counted.counts
-        self._zero[id] = counted.zero
 
     def merge(self, other: Benchmark) -> Benchmark:
         """Take over the images of another part; return this benchmark."""
@@ -150,12 +150,11 @@ class Benchmark:
         if twice:
             raise InputError(f"both parts hold the image(s) {', '.join(twice[:5])}")
         self._counts |= other._counts
-        self._zero |= other._zero
         return self
 
     def reset(self) -> None:
         """Forget all images."""
-        self._counts, self._zero = {}, {}
+        self._counts = {}
 
     def result(self, *, draws: int = 1000, level: float = 0.95, seed: int = 0) -> BenchmarkResult:
         """Return the numbers of all images so far.
@@ -168,17 +167,13 @@ class Benchmark:
         if not self._counts:
             raise InputError("no image was judged yet; call update first")
         counts = {name: self._counts[name] for name in sorted(self._counts)}
-        zero = {name: self._zero[name] for name in counts}
         intervals = None
         if draws and len(counts) > 1:
-            intervals = bootstrap(
-                counts, protocol=self.protocol, zero=zero, draws=draws, level=level, seed=seed
-            )
+            intervals = bootstrap(counts, protocol=self.protocol, draws=draws, level=level, seed=seed)
         return BenchmarkResult(
-            summary=summarise(counts, protocol=self.protocol, zero=zero),
+            summary=summarise(counts, protocol=self.protocol),
             intervals=intervals,
             counts=counts,
-            zero=zero,
         )
 
     def _check_protocol(self, protocol: Protocol) -> None:

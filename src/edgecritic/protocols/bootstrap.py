@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 
 from edgecritic.errors import InputError
-from edgecritic.protocols.curves import (
-    Array,
-    average_precision,
-    best_interpolated_f,
-    f_measure,
-    recall_precision,
-)
+from edgecritic.protocols.curves import Array, average_precision, best_interpolated_f
 from edgecritic.protocols.presets import Protocol, get_protocol
-from edgecritic.protocols.summary import CountTable, count_table
+from edgecritic.protocols.summary import CountTable, ImageCounts, count_table
+from edgecritic.values import Value
 
 __all__ = ["Interval", "Bootstrap", "Difference", "PairedTest", "bootstrap", "paired_bootstrap"]
 
@@ -29,24 +23,18 @@ SCORES = ("ods", "ois", "ap")
 _ROWS_AT_ONCE = 2_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class Interval(Value):
     """A score with its confidence interval."""
 
     estimate: float
     low: float
     high: float
 
-    def as_dict(self) -> dict[str, float]:
-        """Return the fields, ready for JSON."""
-        return {"estimate": self.estimate, "low": self.low, "high": self.high}
-
     def __str__(self) -> str:
         return f"{self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bootstrap:
+class Bootstrap(Value):
     """Confidence intervals of ODS, OIS and AP.
 
     Attributes
@@ -69,17 +57,12 @@ class Bootstrap:
     seed: int
     images: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields, ready for JSON."""
-        return _plain(self)
-
     def __str__(self) -> str:
         head = f"{100 * self.level:g} % {self.method} intervals, {self.draws} draws of {self.images} images"
         return f"{head}\n  ODS  {self.ods}\n  OIS  {self.ois}\n  AP   {self.ap} ({self.ap_rule})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Value):
     """First score minus second, its confidence interval, and how surprising it is if there is none."""
 
     estimate: float
@@ -87,16 +70,11 @@ class Difference:
     high: float
     p_value: float
 
-    def as_dict(self) -> dict[str, float]:
-        """Return the fields, ready for JSON."""
-        return {"estimate": self.estimate, "low": self.low, "high": self.high, "p_value": self.p_value}
-
     def __str__(self) -> str:
         return f"{self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}]  p = {self.p_value:.3g}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedTest:
+class PairedTest(Value):
     """Differences between two detectors on the same images; fields as in :class:`Bootstrap`."""
 
     ods: Difference
@@ -109,20 +87,15 @@ class PairedTest:
     seed: int
     images: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields, ready for JSON."""
-        return _plain(self)
-
     def __str__(self) -> str:
         head = f"first − second, {self.draws} paired draws of {self.images} images, {100 * self.level:g} %"
         return f"{head}\n  ODS  {self.ods}\n  OIS  {self.ois}\n  AP   {self.ap} ({self.ap_rule})"
 
 
 def bootstrap(
-    counts: Any,
+    counts: ImageCounts | CountTable,
     *,
     protocol: str | Protocol = "bsds",
-    zero: Any = None,
     names: Sequence[str] | None = None,
     draws: int = 1000,
     level: float = 0.95,
@@ -133,7 +106,7 @@ def bootstrap(
 
     Parameters
     ----------
-    counts, names, zero
+    counts, names
         As in :func:`edgecritic.protocols.summary.count_table`; at least two images.
     protocol : str or Protocol
         As in :func:`edgecritic.protocols.summary.summarise`; all scores are computed exactly as there.
@@ -152,13 +125,14 @@ def bootstrap(
 
     Examples
     --------
-    >>> counts = [[(0.5, 60 + i, 100, 40 + i, 80)] for i in range(20)]
+    >>> from edgecritic.protocols.counts import Counts
+    >>> counts = [Counts.from_rows([(0.5, 60 + i, 100, 40 + i, 80)]) for i in range(20)]
     >>> found = bootstrap(counts, draws=200)
     >>> found.ods.low < found.ods.estimate < found.ods.high
     True
     """
     chosen = get_protocol(protocol)
-    table = _at_least_two(count_table(counts, names=names, zero=zero))
+    table = _at_least_two(count_table(counts, names=names))
     _check_settings(draws, level, seed)
     if method not in ("percentile", "bca"):
         raise InputError(f"method must be percentile or bca, got {method!r}")
@@ -187,11 +161,10 @@ def bootstrap(
 
 
 def paired_bootstrap(
-    first: Any,
-    second: Any,
+    first: ImageCounts | CountTable,
+    second: ImageCounts | CountTable,
     *,
     protocol: str | Protocol = "bsds",
-    zero: tuple[Any, Any] | None = None,
     names: Sequence[str] | None = None,
     draws: int = 1000,
     level: float = 0.95,
@@ -204,8 +177,6 @@ def paired_bootstrap(
     first, second
         Counts of the two detectors, as in :func:`edgecritic.protocols.summary.count_table`. Mappings are
         put into the order of the first; sequences must have the same order.
-    zero : pair, optional
-        The counts at threshold 0 of the two.
     protocol, names, draws, level, seed
         As in :func:`bootstrap`.
 
@@ -216,15 +187,15 @@ def paired_bootstrap(
 
     Examples
     --------
-    >>> worse = [[(0.5, 60 + i, 100, 40 + i, 80)] for i in range(20)]
-    >>> better = [[(0.5, 62 + i, 100, 42 + i, 80)] for i in range(20)]
+    >>> from edgecritic.protocols.counts import Counts
+    >>> worse = [Counts.from_rows([(0.5, 60 + i, 100, 40 + i, 80)]) for i in range(20)]
+    >>> better = [Counts.from_rows([(0.5, 62 + i, 100, 42 + i, 80)]) for i in range(20)]
     >>> paired_bootstrap(better, worse, draws=999).ods.p_value
     0.002
     """
     chosen = get_protocol(protocol)
-    zeros = (None, None) if zero is None else zero
-    table = _at_least_two(count_table(first, names=names, zero=zeros[0]))
-    other = _in_order(count_table(second, names=names, zero=zeros[1]), table)
+    table = _at_least_two(count_table(first, names=names))
+    other = _in_order(count_table(second, names=names), table)
     _check_settings(draws, level, seed)
     weights = _weights(len(table), draws, seed)
     whole = np.ones((1, len(table)))
@@ -256,17 +227,16 @@ def _difference(estimate: float, drawn: Array, level: float) -> Difference:
 
 def _scores(table: CountTable, weights: Array, protocol: Protocol) -> dict[str, Array]:
     """Return ODS, OIS and AP for every row of weights (draws, images)."""
-    curve = table.with_zero_threshold() if protocol.zero_threshold else table
-    images, steps, _ = curve.counts.shape
+    curve = table.under(protocol)
     ods, ap = np.empty(len(weights)), np.empty(len(weights))
-    block = max(1, _ROWS_AT_ONCE // (4 * steps))
-    flat = curve.counts.reshape(images, steps * 4)
+    block = max(1, _ROWS_AT_ONCE // (4 * curve.thresholds.size))
     for start in range(0, len(weights), block):
         part = slice(start, start + block)
-        recall, precision = recall_precision((weights[part] @ flat).reshape(-1, steps, 4))
+        drawn = curve.weighted(weights[part])
+        recall, precision = drawn.recall, drawn.precision
         ods[part] = best_interpolated_f(recall, precision)
         ap[part] = _average_precisions(recall, precision, protocol)
-    ois = f_measure(*recall_precision(weights @ curve.best_counts()))
+    ois = curve.best().weighted(weights).f[:, 0]
     return {"ods": ods, "ois": ois, "ap": ap}
 
 
@@ -315,16 +285,11 @@ def _in_order(table: CountTable, model: CountTable) -> CountTable:
         odd = sorted(set(table.names) ^ set(model.names))
         shown = ", ".join(odd[:3]) + (", …" if len(odd) > 3 else "")
         raise InputError(f"a paired test needs the same images on both sides; only on one side: {shown}")
-    if not np.array_equal(table.thresholds, model.thresholds):
+    if not np.array_equal(table.counts.thresholds, model.counts.thresholds):
         raise InputError("a paired test needs the same thresholds on both sides")
     where = {name: index for index, name in enumerate(table.names)}
     order = [where[name] for name in model.names]
-    return CountTable(
-        names=model.names,
-        thresholds=table.thresholds,
-        counts=table.counts[order],
-        zero=None if table.zero is None else table.zero[order],
-    )
+    return CountTable(names=model.names, counts=table.counts[order])
 
 
 def _at_least_two(table: CountTable) -> CountTable:
@@ -340,9 +305,3 @@ def _check_settings(draws: Any, level: Any, seed: Any) -> None:
         raise InputError(f"level must lie between 0 and 1, for instance 0.95, got {level!r}")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise InputError(f"seed must be a whole number ≥ 0, got {seed!r}")
-
-
-def _plain(result: Bootstrap | PairedTest) -> dict[str, Any]:
-    scores = {name: getattr(result, name).as_dict() for name in SCORES}
-    settings = ("ap_rule", "level", "method", "draws", "seed", "images")
-    return scores | {name: getattr(result, name) for name in settings}

@@ -1,7 +1,6 @@
 """Arithmetic of precision-recall curves: ratios, the interpolated best point, four APs, R50.
 
-All functions take points in ascending order of thresholds. Counts have a last axis of four columns:
-matched truth pixels (cntR), truth pixels (sumR), matched candidate pixels (cntP), candidate pixels (sumP).
+All functions take points in ascending order of thresholds.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ __all__ = [
     "AP_RULES",
     "ap_rule_name",
     "f_measure",
-    "recall_precision",
     "interpolated_best",
     "best_interpolated_f",
     "average_precision",
@@ -64,16 +62,6 @@ def f_measure(recall: Any, precision: Any) -> Array:
     below = np.asarray(precision, dtype=np.float64) + recall
     result: Array = np.divide(above, below, out=np.zeros_like(below), where=below > 0)
     return result
-
-
-def recall_precision(counts: Any) -> tuple[Array, Array]:
-    """Return R = cntR/sumR and P = cntP/sumP of counts (…, 4), 0 where the denominator is 0."""
-    table = np.asarray(counts, dtype=np.float64)
-    return _ratio(table[..., 0], table[..., 1]), _ratio(table[..., 2], table[..., 3])
-
-
-def _ratio(part: Array, whole: Array) -> Array:
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 def interpolated_best(

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.inputs import as_masks
 from edgecritic.matching import match
-from edgecritic.protocols.curves import f_measure
+from edgecritic.protocols.counts import Counts
+from edgecritic.values import Value
 
 __all__ = ["HumanLevel", "human_counts", "human_level"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HumanLevel:
+class HumanLevel(Value):
     """How well annotators agree, in the terms of a benchmark.
 
     Attributes
@@ -32,9 +30,10 @@ class HumanLevel:
     f: float
     images: int
 
-    def as_dict(self) -> dict[str, float]:
-        """Return the fields, ready for JSON."""
-        return {"f": self.f, "precision": self.precision, "recall": self.recall, "images": self.images}
+    def __str__(self) -> str:
+        return (
+            f"human level F {self.f:.4f}  R {self.recall:.4f}  P {self.precision:.4f} ({self.images} images)"
+        )
 
 
 def human_counts(
@@ -42,8 +41,8 @@ def human_counts(
     *,
     tolerance: float | None = None,
     relative_tolerance: float | None = None,
-) -> NDArray[np.float64]:
-    """Return (cntR, sumR, cntP, sumP) of one image, summed over its annotators as candidates.
+) -> Counts:
+    """Return the counts of one image, summed over its annotators as candidates, in a single row.
 
     Each annotator's map, not thinned, is matched exactly with each of the others. cntR and sumR run over
     the others' pixels, cntP counts pixels matched by any of the others. The objective of the exact
@@ -52,22 +51,22 @@ def human_counts(
     """
     maps = as_masks(list(truths), "truth")
     matched = [np.zeros(maps[0].shape, dtype=np.bool_) for _ in maps]
-    counts = np.zeros(4)
+    pairs = 0
     for i in range(len(maps)):
         for j in range(i):
             found = match(maps[i], maps[j], tolerance=tolerance, relative_tolerance=relative_tolerance)
             matched[i] |= found.matched_candidate
             matched[j] |= found.matched_truth
-            counts[0] += 2 * found.tp
+            pairs += 2 * found.tp
     sizes = np.array([np.count_nonzero(one) for one in maps])
-    if len(maps) > 1:
-        counts[1] = (len(maps) - 1) * sizes.sum()
-        counts[2] = sum(np.count_nonzero(one) for one in matched)
-        counts[3] = sizes.sum()
-    return counts
+    if len(maps) == 1:
+        return Counts.of_one((0, 0, 0, 0), threshold=1.0)
+    others = (len(maps) - 1) * sizes.sum()
+    hits = sum(np.count_nonzero(one) for one in matched)
+    return Counts.of_one((pairs, others, hits, sizes.sum()), threshold=1.0)
 
 
-def human_level(counts: Iterable[NDArray[np.float64]]) -> HumanLevel | None:
+def human_level(counts: Iterable[Counts]) -> HumanLevel | None:
     """Pool the counts of many images; ``None`` if no image has two annotators.
 
     Examples
@@ -78,14 +77,10 @@ def human_level(counts: Iterable[NDArray[np.float64]]) -> HumanLevel | None:
     >>> human_level([human_counts([one, one])]).f
     1.0
     """
-    table = np.array([row for row in counts if row[3] > 0])
-    if table.size == 0:
+    found = [one for one in counts if one.candidate.item() > 0]
+    if not found:
         return None
-    hit_r, sum_r, hit_p, sum_p = table.sum(axis=0)
-    recall, precision = hit_r / sum_r, hit_p / sum_p
+    pooled = Counts.stack(found).sum()
     return HumanLevel(
-        recall=float(recall),
-        precision=float(precision),
-        f=float(f_measure(np.array(recall), np.array(precision))),
-        images=len(table),
+        recall=pooled.recall.item(), precision=pooled.precision.item(), f=pooled.f.item(), images=len(found)
     )

@@ -10,7 +10,7 @@ import math
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +21,7 @@ from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.inputs import as_spacing, as_tolerance
 from edgecritic.maps.suppression import get_recipe
 from edgecritic.protocols.curves import AP_RULES, ap_rule_name
+from edgecritic.values import Value
 
 __all__ = ["Protocol", "PRESETS", "get_protocol"]
 
@@ -32,8 +33,7 @@ DUPLICATES = ("first", "last")
 EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Protocol:
+class Protocol(Value):
     """How maps become benchmark numbers.
 
     Attributes
@@ -49,6 +49,8 @@ class Protocol:
     thresholds : int or tuple of float
         Thresholds in ascending order; a number K stands for K equal steps,
         linspace(1/(K+1), 1 − 1/(K+1), K).
+    strategy : str
+        How candidate and truth are matched: the id of a strategy, without its tolerance.
     threshold_floor : float
         A pixel is on where strength ≥ max(threshold_floor, threshold).
     zero_threshold : bool
@@ -81,6 +83,7 @@ class Protocol:
     title: str
     relative_tolerance: float | None = None
     tolerance: float | None = None
+    strategy: str = "exact"
     thresholds: int | tuple[float, ...] = 99
     threshold_floor: float = 0.0
     zero_threshold: bool = False
@@ -107,6 +110,7 @@ class Protocol:
         if not isinstance(self.nms, str):
             raise InputError(f"nms must be the name of a recipe or 'none', got {self.nms!r}")
         get_recipe(self.nms)
+        object.__setattr__(self, "strategy", _checked_strategy(self.strategy))
         object.__setattr__(self, "ap_rule", ap_rule_name(self.ap_rule))
         if self.duplicates not in DUPLICATES:
             raise InputError(f"duplicates must be one of {', '.join(DUPLICATES)}, got {self.duplicates!r}")
@@ -155,13 +159,6 @@ class Protocol:
             values[name] = None if values[name] is None else float(values[name])
         text = json.dumps({"version": DIGEST_VERSION, **values}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return all fields, ready for JSON; ``Protocol(**…)`` takes them back."""
-        values = asdict(self)
-        if isinstance(self.thresholds, tuple):
-            values["thresholds"] = list(self.thresholds)
-        return values
 
     def with_changes(self, name: str, /, **changes: Any) -> Protocol:
         """Return a protocol with the id `name` that differs from this one in the given fields.
@@ -232,6 +229,7 @@ class Protocol:
         lines = [
             f"{self.id}: {self.title}",
             f"  tolerance   {reach}",
+            f"  matching    {self.strategy}",
             f"  thresholds  {steps}{' and 0 (every pixel on, not thinned)' if self.zero_threshold else ''}",
             f"  NMS         {self._nms_text()}",
             f"  thinning    {'on' if self.thin else 'off'}",
@@ -272,6 +270,21 @@ def _checked_thresholds(thresholds: Any) -> int | tuple[float, ...]:
     if any(second <= first for first, second in itertools.pairwise(numbers)):
         raise InputError("thresholds must be in ascending order without repeats")
     return numbers
+
+
+def _checked_strategy(strategy: Any) -> str:
+    if strategy == "exact":  # all presets; the others are looked up, which loads the strategies
+        return "exact"
+    if not isinstance(strategy, str):
+        raise InputError(f"strategy of a protocol must be an id such as exact, got {strategy!r}")
+    from edgecritic.matching.base import strategies
+
+    bound = strategies.bind(strategy)
+    if bound.entry.info.reach == "window" or bound.id.options.get("window") is not None:
+        raise InputError(
+            f"a protocol has a tolerance, but {bound} searches a window; take exact, distance or area"
+        )
+    return str(bound)
 
 
 _ALL = (

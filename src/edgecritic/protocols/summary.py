@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.curves import (
     AP_RULES,
     Array,
     average_precision,
-    f_measure,
     interpolated_best,
     recall_at_half_precision,
-    recall_precision,
 )
 from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.values import Value
 
-__all__ = ["BestPoint", "ImageScore", "CountTable", "Summary", "count_table", "summarise"]
+__all__ = ["BestPoint", "ImageScore", "CountTable", "Summary", "count_table", "summarise", "ImageCounts"]
+
+ImageCounts = Mapping[str, Counts] | Sequence[Counts]
+"""The counts of images, by name or in a row."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestPoint:
+class BestPoint(Value):
     """A point of a precision-recall curve; `threshold` is ``None`` where every image has its own."""
 
     recall: float
@@ -34,17 +33,12 @@ class BestPoint:
     f: float
     threshold: float | None = None
 
-    def as_dict(self) -> dict[str, float | None]:
-        """Return the fields, ready for JSON."""
-        return {"threshold": self.threshold, "recall": self.recall, "precision": self.precision, "f": self.f}
-
     def __str__(self) -> str:
         where = "" if self.threshold is None else f" at threshold {self.threshold:.3g}"
         return f"F {self.f:.4f}  R {self.recall:.4f}  P {self.precision:.4f}{where}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageScore:
+class ImageScore(Value):
     """The best point of one image, interpolated between thresholds."""
 
     name: str
@@ -55,52 +49,29 @@ class ImageScore:
         return {"name": self.name, **self.best.as_dict()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CountTable:
+class CountTable(Value):
     """Checked counts of a set of images.
 
     Attributes
     ----------
     names : tuple of str
         One name per image.
-    thresholds : (K,) array
-        In ascending order, the same for all images.
-    counts : (images, K, 4) array
-        cntR, sumR, cntP, sumP.
-    zero : (images, 4) array or None
-        The counts at threshold 0 with every pixel on.
+    counts : Counts
+        With the images along the first axis.
     """
 
     names: tuple[str, ...]
-    thresholds: Array
-    counts: Array
-    zero: Array | None = None
+    counts: Counts
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def with_zero_threshold(self) -> CountTable:
-        """Return the table with the zero counts as its first threshold."""
-        if self.zero is None:
-            raise InputError(
-                "this protocol evaluates threshold 0 as well, but the counts at 0 are missing; give zero="
-            )
-        return CountTable(
-            names=self.names,
-            thresholds=np.append(0.0, self.thresholds),
-            counts=np.concatenate([self.zero[:, None], self.counts], axis=1),
-            zero=self.zero,
-        )
-
-    def best_counts(self) -> Array:
-        """Return the (images, 4) counts at each image's best threshold: largest F, the first one on ties."""
-        best = f_measure(*recall_precision(self.counts)).argmax(axis=1)
-        chosen: Array = self.counts[np.arange(len(self)), best]
-        return chosen
+    def under(self, protocol: Protocol) -> Counts:
+        """Return the counts that a protocol evaluates: with the row at 0 if it has one."""
+        return self.counts.with_zero() if protocol.zero_threshold else self.counts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Summary:
+class Summary(Value):
     """The numbers of a benchmark over a set of images.
 
     Attributes
@@ -136,6 +107,19 @@ class Summary:
     def ap(self) -> float | None:
         """Average precision by the protocol's rule."""
         return self.aps[self.protocol.ap_rule]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the pooled curve, a row per threshold."""
+        columns = {
+            "threshold": self.thresholds,
+            "recall": self.recall,
+            "precision": self.precision,
+            "f": self.f,
+        }
+        return [
+            dict(zip(columns, row, strict=True))
+            for row in zip(*(column.tolist() for column in columns.values()), strict=True)
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
@@ -179,34 +163,24 @@ class Summary:
         )
 
 
-def count_table(
-    counts: Mapping[str, Any] | Sequence[Any] | NDArray[Any] | CountTable,
-    *,
-    names: Sequence[str] | None = None,
-    zero: Mapping[str, Any] | Sequence[Any] | NDArray[Any] | None = None,
-) -> CountTable:
-    """Check counts and put them into one table.
+def count_table(counts: ImageCounts | CountTable, *, names: Sequence[str] | None = None) -> CountTable:
+    """Put the counts of images with the same thresholds into one table.
 
     Parameters
     ----------
-    counts : mapping of name to (K, 5), or sequence of (K, 5)
-        Rows (threshold, cntR, sumR, cntP, sumP) in ascending order of the threshold, which must be the
-        same for all images.
+    counts : mapping of name to Counts, or sequence of Counts
     names : sequence of str, optional
         Names of the images; 1, 2, … if absent. A mapping brings its own.
-    zero : mapping of name to (4,), or sequence of (4,), optional
-        (cntR, sumR, cntP, sumP) of each image with every pixel on.
 
     Raises
     ------
     InputError
-        For other shapes, thresholds that differ, or counts that cannot be (negative, cnt above sum, …).
+        If there is no image, names come twice, or thresholds differ.
     """
     if isinstance(counts, CountTable):
         return counts
     if isinstance(counts, Mapping):
         names = [str(name) for name in counts] if names is None else names
-        zero = [zero[name] for name in counts] if isinstance(zero, Mapping) else zero
         counts = list(counts.values())
     if len(counts) == 0:
         raise InputError("counts of at least one image are needed, got none")
@@ -215,34 +189,28 @@ def count_table(
         raise InputError(
             f"names must be different, one per image; got {len(labels)} for {len(counts)} images"
         )
-    tables = [_checked_rows(rows, name) for rows, name in zip(counts, labels, strict=True)]
-    for table, name in zip(tables, labels, strict=True):
-        if not np.array_equal(table[:, 0], tables[0][:, 0]):
+    for name, one in zip(labels, counts, strict=True):
+        if not isinstance(one, Counts):
+            raise InputError(f"{name}: Counts are expected, got {type(one).__name__}; see Counts.from_rows")
+        if not np.array_equal(one.thresholds, counts[0].thresholds):
             raise InputError(
                 f"all images must have the same thresholds; {name!r} differs from {labels[0]!r} "
-                f"({len(table)} and {len(tables[0])} rows)"
+                f"({one.thresholds.size} and {counts[0].thresholds.size} rows)"
             )
-    whole = np.stack(tables)
-    return CountTable(
-        names=labels,
-        thresholds=whole[0, :, 0].copy(),
-        counts=np.ascontiguousarray(whole[:, :, 1:]),
-        zero=None if zero is None else _checked_zero(zero, labels),
-    )
+    return CountTable(names=labels, counts=Counts.stack(counts))
 
 
 def summarise(
-    counts: Mapping[str, Any] | Sequence[Any] | NDArray[Any] | CountTable,
+    counts: ImageCounts | CountTable,
     *,
     protocol: str | Protocol = "bsds",
     names: Sequence[str] | None = None,
-    zero: Mapping[str, Any] | Sequence[Any] | NDArray[Any] | None = None,
 ) -> Summary:
     """Return a benchmark's numbers from the counts of its images.
 
     Parameters
     ----------
-    counts, names, zero
+    counts, names
         As in :func:`count_table`.
     protocol : str or Protocol
         Names the choices; here its AP rule, its rule for equal recalls and its extra threshold matter.
@@ -263,96 +231,48 @@ def summarise(
 
     Examples
     --------
-    >>> counts = {"owl": [(0.25, 90, 100, 60, 120), (0.5, 70, 100, 50, 60), (0.75, 30, 100, 20, 20)]}
-    >>> result = summarise(counts)
+    >>> rows = [(0.25, 90, 100, 60, 120), (0.5, 70, 100, 50, 60), (0.75, 30, 100, 20, 20)]
+    >>> result = summarise({"owl": Counts.from_rows(rows)})
     >>> print(result.ois)
     F 0.7609  R 0.7000  P 0.8333
     >>> round(result.ap, 4)
     0.5075
     """
     chosen = get_protocol(protocol)
-    table = count_table(counts, names=names, zero=zero)
-    curve = table.with_zero_threshold() if chosen.zero_threshold else table
-    recall, precision = recall_precision(curve.counts.sum(axis=0))
+    table = count_table(counts, names=names)
+    curve = table.under(chosen)
+    pooled = curve.sum()
+    plain = table.counts.sum()
     return Summary(
         protocol=chosen,
-        thresholds=_frozen(curve.thresholds),
-        recall=_frozen(recall),
-        precision=_frozen(precision),
-        f=_frozen(f_measure(recall, precision)),
-        ods=_best(curve.thresholds, recall, precision),
-        ois=_pooled(curve.best_counts()),
-        aps=_every_ap(table, chosen.duplicates),
-        r50=recall_at_half_precision(*recall_precision(table.counts.sum(axis=0))),
+        thresholds=pooled.thresholds,
+        recall=pooled.recall,
+        precision=pooled.precision,
+        f=pooled.f,
+        ods=_best(pooled),
+        ois=_pooled(curve.best().sum()),
+        aps=_every_ap(plain, chosen.duplicates),
+        r50=recall_at_half_precision(plain.recall, plain.precision),
         images=tuple(
-            ImageScore(name=name, best=_best(curve.thresholds, *recall_precision(rows)))
-            for name, rows in zip(curve.names, curve.counts, strict=True)
+            ImageScore(name=name, best=_best(curve[place])) for place, name in enumerate(table.names)
         ),
     )
 
 
-def _best(thresholds: Array, recall: Array, precision: Array) -> BestPoint:
-    t, r, p, f = interpolated_best(thresholds, recall, precision)
+def _best(counts: Counts) -> BestPoint:
+    t, r, p, f = interpolated_best(counts.thresholds, counts.recall, counts.precision)
     return BestPoint(threshold=t, recall=r, precision=p, f=f)
 
 
-def _pooled(chosen: Array) -> BestPoint:
-    recall, precision = recall_precision(chosen.sum(axis=0))
-    return BestPoint(recall=float(recall), precision=float(precision), f=float(f_measure(recall, precision)))
+def _pooled(chosen: Counts) -> BestPoint:
+    return BestPoint(recall=chosen.recall.item(), precision=chosen.precision.item(), f=chosen.f.item())
 
 
-def _every_ap(table: CountTable, duplicates: str) -> MappingProxyType[str, float | None]:
-    recall, precision = recall_precision(table.counts.sum(axis=0))
+def _every_ap(pooled: Counts, duplicates: str) -> dict[str, float | None]:
     zero = None
-    if table.zero is not None:
-        r, p = recall_precision(table.zero.sum(axis=0))
-        zero = (float(r), float(p))
-    return MappingProxyType(
-        {
-            rule: average_precision(recall, precision, rule, zero=zero, duplicates=duplicates)
-            for rule in AP_RULES
-        }
-    )
-
-
-def _frozen(array: Array) -> Array:
-    array = array.copy()
-    array.flags.writeable = False
-    return array
-
-
-def _checked_rows(rows: Any, name: str) -> Array:
-    try:
-        table = np.asarray(rows, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"counts of {name!r} must be numbers: {error}") from error
-    if table.ndim != 2 or table.shape[1] != 5 or len(table) == 0:
-        raise InputError(
-            f"counts of {name!r} must have rows (threshold, cntR, sumR, cntP, sumP), got shape {table.shape}"
-        )
-    if not np.isfinite(table).all() or (np.diff(table[:, 0]) <= 0).any():
-        raise InputError(f"counts of {name!r} must be finite, with thresholds in ascending order")
-    _check_counts(table[:, 1:], name)
-    return table
-
-
-def _check_counts(counts: Array, name: str) -> None:
-    if not np.isfinite(counts).all() or (counts < 0).any():
-        raise InputError(f"counts of {name!r} must be finite and not negative")
-    if (counts[..., 0] > counts[..., 1]).any() or (counts[..., 2] > counts[..., 3]).any():
-        raise InputError(f"counts of {name!r}: cntR must not exceed sumR, nor cntP sumP; check the columns")
-
-
-def _checked_zero(zero: Any, names: tuple[str, ...]) -> Array:
-    try:
-        table = np.asarray(list(zero), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"zero must hold numbers (cntR, sumR, cntP, sumP) per image: {error}") from error
-    if table.shape != (len(names), 4):
-        raise InputError(
-            f"zero must have one row (cntR, sumR, cntP, sumP) per image, shape {(len(names), 4)}, "
-            f"got {table.shape}"
-        )
-    for row, name in zip(table, names, strict=True):
-        _check_counts(row, name)
-    return table
+    if pooled.zero is not None:
+        zero = (pooled.zero.recall.item(), pooled.zero.precision.item())
+    return {
+        rule: average_precision(pooled.recall, pooled.precision, rule, zero=zero, duplicates=duplicates)
+        for rule in AP_RULES
+    }

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.assignment.dynamic import ExactState
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, FloatArray, Indices, as_mask, as_masks, as_strength, check_shapes
+from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_masks, as_strength, check_shapes
 from edgecritic.maps.suppression import suppress
-from edgecritic.maps.thinning import ThinningSweep, pixels_by_threshold, thin
+from edgecritic.maps.thinning import thin
+from edgecritic.maps.walk import Walk
+from edgecritic.matching.follow import follow
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.values import Value
 
 __all__ = ["Sweep", "sweep", "sweep_maps", "candidate_at", "as_truths"]
 
-Steps = list[tuple[Indices, Indices]]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Sweep:
+class Sweep(Value):
     """Counts of one image.
 
     Attributes
@@ -32,26 +31,31 @@ class Sweep:
     tolerance : float
         Largest distance of a match, in pixels.
     annotators : int
-    counts : (K, 5) float64 array
-        One row per threshold, ascending: threshold, cntR (matched truth pixels, summed over annotators),
-        sumR (truth pixels), cntP (candidate pixels matched by any annotator), sumP (candidate pixels).
-    zero : (4,) float64 array
-        The counts with every pixel on, not thinned: all truth pixels are then matched with themselves.
+    counts : Counts
+        At every threshold of the protocol, and at 0 with every pixel on, not thinned: all truth pixels are
+        then matched with themselves.
     """
 
     protocol: Protocol
     shape: tuple[int, ...]
     tolerance: float
     annotators: int
-    counts: NDArray[np.float64]
-    zero: NDArray[np.float64]
+    counts: Counts
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the counts, a row per threshold."""
+        return self.counts.rows()
 
     def __repr__(self) -> str:
+        return f"<Sweep: {self._about()}, {self.counts.thresholds.size} thresholds>"
+
+    def __str__(self) -> str:
+        return f"{self._about()}; {self.counts}"
+
+    def _about(self) -> str:
         size = " × ".join(map(str, self.shape))
-        return (
-            f"<Sweep: {size} pixels, {self.annotators} annotator{'s' * (self.annotators != 1)}, "
-            f"{len(self.counts)} thresholds, protocol {self.protocol.id}>"
-        )
+        people = f"{self.annotators} annotator{'s' * (self.annotators != 1)}"
+        return f"{size} pixels, {people}, protocol {self.protocol.id}"
 
 
 def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask: Any = None) -> Sweep:
@@ -81,15 +85,14 @@ def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask
     >>> truth = np.zeros((20, 30), bool)
     >>> truth[10, 5:25] = True
     >>> result = sweep(np.where(truth, 0.8, 0.0), [truth, truth])
-    >>> result.counts[[0, 50, 98], 1:].astype(int).tolist()
-    [[40, 40, 20, 20], [40, 40, 20, 20], [0, 40, 0, 0]]
+    >>> result.counts.matched_truth[[0, 50, 98]], result.counts.candidate[[0, 50, 98]]
+    (array([40., 40.,  0.]), array([20., 20.,  0.]))
     """
     chosen = get_protocol(protocol)
     map_, maps, counted = _prepared(strength, truths, chosen, mask)
     thresholds = chosen.threshold_values()
-    steps = _steps(map_, np.maximum(thresholds, chosen.threshold_floor), chosen.thin)
-    result = _counted(chosen, steps, maps, thresholds[::-1], counted)
-    return replace(result, counts=result.counts[::-1].copy())
+    walk = Walk(map_, np.maximum(thresholds, chosen.threshold_floor), thin=chosen.thin)
+    return _counted(chosen, walk, maps, thresholds, counted)
 
 
 def sweep_maps(
@@ -110,37 +113,31 @@ def sweep_maps(
     judged = [one & on for one in given]
     judged = [thin(one) if chosen.thin else one for one in judged]
     maps = [one & on for one in maps]
-    before = [np.zeros_like(on), *judged[:-1]]
-    steps = [
-        (np.flatnonzero(now & ~old), np.flatnonzero(old & ~now))
-        for old, now in zip(before, judged, strict=True)
-    ]
-    return _counted(chosen, steps, maps, np.arange(1.0, len(judged) + 1), int(np.count_nonzero(on)))
+    numbers = np.arange(1.0, len(judged) + 1)
+    return _counted(chosen, Walk.through(judged, numbers), maps, numbers, int(np.count_nonzero(on)))
 
 
 def _counted(
-    protocol: Protocol,
-    steps: Steps,
-    truths: list[BoolArray],
-    thresholds: NDArray[np.float64],
-    pixels: int,
+    protocol: Protocol, walk: Walk, truths: list[BoolArray], thresholds: NDArray[np.float64], pixels: int
 ) -> Sweep:
-    """Run through the steps, one per threshold."""
     shape = truths[0].shape
     tolerance = protocol.tolerance_for(shape)
-    state = ExactState(truths, tolerance=tolerance, universe=_ever_on(steps, shape))
-    found = state.sweep(steps)
-    sizes = np.cumsum([gained.size - lost.size for gained, lost in steps])
+    found = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance)
     total = sum(int(np.count_nonzero(one)) for one in truths)
-    columns = [thresholds, found[:, 0], np.full(thresholds.size, total), found[:, 1], sizes]
     union = np.count_nonzero(np.any(truths, axis=0))
     return Sweep(
         protocol=protocol,
         shape=shape,
         tolerance=tolerance,
         annotators=len(truths),
-        counts=np.stack(columns, axis=1).astype(np.float64),
-        zero=np.array([total, total, union, pixels], dtype=np.float64),
+        counts=Counts(
+            thresholds=thresholds,
+            matched_truth=found.truth.astype(np.float64),
+            truth=np.full(thresholds.size, total, dtype=np.float64),
+            matched_candidate=found.candidate.astype(np.float64),
+            candidate=walk.sizes.astype(np.float64),
+            zero=Counts.of_one((total, total, union, pixels), threshold=0.0),
+        ),
     )
 
 
@@ -189,21 +186,3 @@ def _prepared(
 
 def _suppressed(strength: FloatArray, protocol: Protocol) -> FloatArray:
     return strength if protocol.nms == "none" else suppress(strength, protocol.nms)
-
-
-def _steps(strength: FloatArray, thresholds: NDArray[np.float64], thinned: bool) -> Steps:
-    """Return what the candidate gains and loses at every threshold, from the highest down."""
-    pixels, bounds = pixels_by_threshold(strength, thresholds)
-    added = [pixels[bounds[k] : bounds[k + 1]] for k in range(thresholds.size)]
-    if not thinned:
-        nothing = np.zeros(0, dtype=np.int64)
-        return [(pixels, nothing) for pixels in added]
-    growing = ThinningSweep((strength.shape[0], strength.shape[1]))
-    return [growing.grow(pixels) for pixels in added]
-
-
-def _ever_on(steps: Steps, shape: tuple[int, ...]) -> BoolArray:
-    on = np.zeros(shape, dtype=np.bool_)
-    for gained, _ in steps:
-        on.reshape(-1)[gained] = True
-    return on

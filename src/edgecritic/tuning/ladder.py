@@ -14,7 +14,8 @@ from edgecritic.detectors.picture import Kind
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, FloatArray, Spacing
-from edgecritic.measures.sweeping import threshold_levels
+from edgecritic.maps.walk import Walk
+from edgecritic.measures.curves import positive_walk, threshold_levels
 
 __all__ = ["Ladder", "Detector", "Thresholds", "ladder_of"]
 
@@ -37,6 +38,12 @@ class Ladder(NamedTuple):
             return self.response.cut(threshold).edges
         result: BoolArray = (self.response >= threshold) & (self.response > 0)
         return result
+
+    def walk(self) -> Walk:
+        """Return the walk of the candidate over the thresholds."""
+        if isinstance(self.response, MatlabResponse):
+            return Walk.through((self.cut(float(level)) for level in self.thresholds), self.thresholds)
+        return positive_walk(self.response, self.thresholds)
 
 
 def ladder_of(

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.detectors.picture import Kind
-from edgecritic.errors import InputError, UndefinedMeasureWarning
+from edgecritic.errors import InputError
 from edgecritic.ids import Id
-from edgecritic.inputs import BoolArray, Spacing, as_spacing
+from edgecritic.inputs import Spacing, as_spacing
 from edgecritic.maps.target import Target, as_target
-from edgecritic.measures.evidence import Single
-from edgecritic.measures.scoring import as_maps, choose, default_measures, evaluate, pair_up
+from edgecritic.measures.curves import Judgement, judge_walk
+from edgecritic.measures.scoring import as_maps, choose, default_measures
 from edgecritic.tuning.ladder import Detector, Ladder, Thresholds, ladder_of
-from edgecritic.tuning.rates import exact_rates
 from edgecritic.tuning.result import Tuning
 
 __all__ = ["tune", "DEFAULT_DETECTORS", "MATLAB_DETECTORS"]
@@ -100,21 +98,19 @@ def tune(
     chosen = _chosen_measures(measures, truths)
     names = _chosen_detectors(detectors, thresholds)
     ladders: list[Ladder] = []
-    rows: list[NDArray[np.float64]] = []
+    found: list[Judgement] = []
     counts: list[NDArray[np.int64]] = []
-    confusions: list[NDArray[np.int64]] = []
     goals: list[Target] | None = None
     for number, detector in enumerate(names):
         ladder = ladder_of(detector, image, thresholds, kind, spacing, name)
-        shape = ladder.cut(1.0).shape
-        sizes = as_spacing(spacing, len(shape))
+        walk = ladder.walk()
+        sizes = as_spacing(spacing, len(walk.shape))
         if goals is None:
             goals = [] if truths is None else [as_target(t, "truth", sizes, None) for t in as_maps(truths)]
-        values, numbers, confusion = _judge(ladder, goals, chosen, sizes)
         ladders.append(ladder)
-        rows.append(values)
-        counts.append(numbers)
-        confusions.append(confusion)
+        counts.append(walk.sizes)
+        # High thresholds leave nothing: their values come from the measures' tables, without a word.
+        found.append(judge_walk(walk, goals, chosen, sizes, quiet=True))
         if progress is not None:
             progress(number + 1, len(names))
     return Tuning(
@@ -122,9 +118,9 @@ def tune(
         measures=tuple(str(each) for each in chosen),
         better=tuple(each.entry.info.better for each in chosen),
         thresholds=np.stack([ladder.thresholds for ladder in ladders]),
-        values=np.stack(rows),
+        values=np.stack([each.values for each in found]),
         counts=np.stack(counts),
-        confusion=np.stack(confusions),
+        confusion=np.stack([each.confusion for each in found]),
         truths=len(goals or []),
         ladders=tuple(ladders),
     )
@@ -146,65 +142,6 @@ def _chosen_detectors(detectors: Sequence[Detector] | None, thresholds: Threshol
     if not detectors:
         raise InputError("detectors is empty; name at least one, or leave it out")
     return detectors
-
-
-def _judge(
-    ladder: Ladder, goals: Sequence[Target], chosen: Sequence[Any], sizes: tuple[float, ...]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    steps = ladder.thresholds.size
-    values, counts = np.empty((steps, len(chosen))), np.empty(steps, dtype=np.int64)
-    confusions = np.zeros((steps, 4), dtype=np.int64)
-    truths = [goal.mask for goal in goals]
-    swept = exact_rates(ladder.cut, ladder.thresholds, truths, chosen, sizes) if _all_set(goals) else {}
-    rest = [place for place in range(len(chosen)) if place not in swept]
-    known: dict[int, int] = {}
-    with warnings.catch_warnings():
-        # High thresholds leave nothing: their values come from the measures' tables.
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        for index, (mask, count) in enumerate(_candidates(ladder)):
-            counts[index] = count
-            # Candidates are nested: equal counts are equal maps.
-            if count in known:
-                values[index], confusions[index] = values[known[count]], confusions[known[count]]
-                continue
-            places = rest if count else list(range(len(chosen)))
-            values[index] = [
-                swept[place][index] if place in swept else np.nan for place in range(len(chosen))
-            ]
-            values[index, places], confusions[index] = _values(
-                mask, goals, [chosen[place] for place in places], sizes
-            )
-            known[count] = index
-    return values, counts, confusions
-
-
-def _candidates(ladder: Ladder) -> Iterator[tuple[BoolArray, int]]:
-    for threshold in ladder.thresholds:
-        mask = ladder.cut(float(threshold))
-        yield mask, int(np.count_nonzero(mask))
-
-
-def _all_set(goals: Sequence[Target]) -> bool:
-    return bool(goals) and all(goal.count for goal in goals)
-
-
-def _values(
-    mask: BoolArray, goals: Sequence[Target], chosen: Sequence[Any], sizes: tuple[float, ...]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the measures' means and the summed counts of one candidate over all truths."""
-    total = np.zeros(4, dtype=np.int64)
-    if not goals:
-        single = Single(mask)
-        return np.array([float(each(single)) for each in chosen]), total
-    judged = Target(mask, sizes, goals[0].empty_distance)
-    rows = []
-    for goal in goals:
-        comparison = pair_up(judged, goal, "value")
-        rows.append(evaluate(chosen, comparison))
-        found = comparison.confusion
-        total += np.array([found.tp, found.fp, found.fn, found.tn])
-    mean: NDArray[np.float64] = np.mean(rows, axis=0)
-    return mean, total
 
 
 def _without(truths: Any) -> str:

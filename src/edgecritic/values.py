@@ -1,0 +1,205 @@
+"""Values: what every public result has in common.
+
+A result is made once, complete, and never changes. Results of one class are equal if their contents are. They
+can be pickled and copied, say in one line what they are, and become JSON, rows of a table and data frames.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import html
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, dataclass_transform
+
+import numpy as np
+
+from edgecritic.errors import MissingExtraError
+
+__all__ = ["Value", "plain", "plain_number"]
+
+_LONGEST = 60
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=False)
+class Value:
+    """Base of results: a subclass that names its fields is a frozen dataclass with keyword arguments.
+
+    Arrays become read-only views. Equality and hash are by content; NaN equals NaN. A subclass may say more:
+    ``__str__`` for people, ``rows`` for tables, ``as_dict`` for JSON, ``plot`` for a figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Curve(Value):
+    ...     name: str
+    ...     heights: np.ndarray
+    >>> one, two = Curve(name="a", heights=np.arange(3)), Curve(name="a", heights=np.arange(3))
+    >>> one == two, one
+    (True, Curve(name='a', heights=<int64 3>))
+    >>> one.as_dict()
+    {'name': 'a', 'heights': [0, 1, 2]}
+    """
+
+    _hidden: ClassVar[tuple[str, ...]] = ()
+    """Fields that are left out of ``as_dict``, ``rows`` and so of all files: large arrays, for example."""
+
+    def __init_subclass__(cls, *, kw_only: bool = True, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        dataclasses.dataclass(frozen=True, kw_only=kw_only, eq=False, repr=False)(cls)
+
+    def __post_init__(self) -> None:
+        for name, content in self._contents():
+            if isinstance(content, np.ndarray) and content.flags.writeable:
+                view = content.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    def _contents(self, *, compared: bool = False) -> list[tuple[str, Any]]:
+        found = dataclasses.fields(self)  # type: ignore[arg-type]
+        return [(each.name, getattr(self, each.name)) for each in found if each.compare or not compared]
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        theirs = dict(other._contents())
+        return all(_same(content, theirs[name]) for name, content in self._contents(compared=True))
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, *(_key(content) for _, content in self._contents(compared=True))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), [content for _, content in self._contents()])
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={_brief(content)}" for name, content in self._contents())
+        return f"{type(self).__name__}({shown})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the contents as plain lists, dicts, words and numbers, ready for JSON."""
+        return {name: plain(content) for name, content in self._contents() if name not in self._hidden}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the contents as rows of a table, one dict of plain numbers and words each."""
+        return [_flat(self.as_dict())]
+
+    def to_pandas(self) -> Any:
+        """Return `rows` as a pandas DataFrame; needs pandas."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError.of("a data frame", "pandas") from None
+        return pd.DataFrame(self.rows())
+
+    def _repr_html_(self) -> str:
+        """Return `rows` as an HTML table, for notebooks."""
+        rows = self.rows()
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        lines = ("".join(f"<td>{html.escape(_cell(row.get(name)))}</td>" for name in names) for row in rows)
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def plain(content: Any) -> Any:
+    """Return a content as JSON can hold it: NaN is ``None``, infinity a word, arrays are lists.
+
+    Examples
+    --------
+    >>> plain({"a": (1, float("nan")), "b": np.float32(0.5)})
+    {'a': [1, None], 'b': 0.5}
+    """
+    if isinstance(content, Value):
+        return content.as_dict()
+    if content is None or isinstance(content, bool | str | int):
+        return content
+    if isinstance(content, float):
+        return plain_number(content)
+    if isinstance(content, np.ndarray | np.generic):
+        return plain(content.tolist())
+    if isinstance(content, Mapping):
+        return {str(key): plain(item) for key, item in content.items()}
+    if isinstance(content, Sequence | set | frozenset):
+        return [plain(item) for item in (content if isinstance(content, Sequence) else sorted(content))]
+    return str(content)
+
+
+def plain_number(value: float) -> float | str | None:
+    """Return a number as JSON can hold it: NaN is ``None``, infinity a word."""
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else str(value)
+
+
+def _remade(kind: type[Value], contents: list[Any]) -> Value:
+    made = object.__new__(kind)
+    for field, content in zip(dataclasses.fields(kind), contents, strict=True):  # type: ignore[arg-type]
+        object.__setattr__(made, field.name, content)
+    Value.__post_init__(made)
+    return made
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.dtype == other.dtype):
+            return False
+        return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    if isinstance(one, Mapping) and isinstance(other, Mapping) and not isinstance(one, Value):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, float) and isinstance(other, float) and math.isnan(one):
+        return math.isnan(other)
+    return bool(one == other)
+
+
+def _key(content: Any) -> Any:
+    """Return something that can be hashed and is the same for equal contents."""
+    if isinstance(content, np.ndarray):
+        zeroless = content + 0.0 if content.dtype.kind in "fc" else content  # −0 equals 0
+        return content.shape, hashlib.blake2b(np.ascontiguousarray(zeroless).tobytes()).digest()
+    if isinstance(content, Mapping) and not isinstance(content, Value):
+        return frozenset((key, _key(item)) for key, item in content.items())
+    if isinstance(content, list | tuple):
+        return tuple(map(_key, content))
+    if isinstance(content, float) and math.isnan(content):
+        return "nan"
+    try:
+        return hash(content)
+    except TypeError:
+        return type(content).__name__
+
+
+def _brief(content: Any) -> str:
+    if isinstance(content, np.ndarray):
+        return f"<{content.dtype} {'×'.join(map(str, content.shape)) or 'scalar'}>"
+    if isinstance(content, Value):
+        return f"<{type(content).__name__}>"
+    if isinstance(content, Mapping) and len(content) > 3:
+        return f"<{len(content)} entries>"
+    if isinstance(content, list | tuple) and (
+        len(content) > 8
+        or any(isinstance(item, Value | np.ndarray | Mapping | list | tuple) for item in content)
+    ):
+        return f"<{len(content)} items>"
+    shown = " ".join((os.fspath(content) if isinstance(content, os.PathLike) else repr(content)).split())
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+
+
+def _flat(tree: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return nested dicts as one, with dotted names; lists are left out."""
+    flat: dict[str, Any] = {}
+    for name, item in tree.items():
+        if isinstance(item, Mapping):
+            flat |= _flat(item, f"{before}{name}.")
+        elif not isinstance(item, list):
+            flat[f"{before}{name}"] = item
+    return flat
+
+
+def _cell(content: Any) -> str:
+    if content is None:
+        return ""
+    return f"{content:.6g}" if isinstance(content, float) else str(content)
