@@ -6,11 +6,12 @@ neither Numba nor SciPy nor matplotlib.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from edgecritic.lazy import attach
 
 if TYPE_CHECKING:
-    from edgecritic.assignment.dynamic import ExactState as ExactState
+    from edgecritic.catalogue import available as available
     from edgecritic.detectors import Detection as Detection
     from edgecritic.detectors import detect as detect
     from edgecritic.errors import EdgeCriticError as EdgeCriticError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from edgecritic.measures import score as score
     from edgecritic.protocols.benchmark import Benchmark as Benchmark
     from edgecritic.protocols.benchmark import BenchmarkResult as BenchmarkResult
+    from edgecritic.protocols.counts import Counts as Counts
     from edgecritic.protocols.crispness import average_crispness as average_crispness
     from edgecritic.protocols.human import human_counts as human_counts
     from edgecritic.protocols.human import human_level as human_level
@@ -38,45 +40,37 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "match": "edgecritic.matching",
-    "Matching": "edgecritic.matching",
-    "ExactState": "edgecritic.assignment.dynamic",
-    "compare": "edgecritic.measures",
-    "Comparison": "edgecritic.measures",
-    "score": "edgecritic.measures",
-    "Scores": "edgecritic.measures",
-    "assess": "edgecritic.measures",
-    "detect": "edgecritic.detectors",
-    "Detection": "edgecritic.detectors",
-    "tune": "edgecritic.tuning.tune",
-    "Tuning": "edgecritic.tuning.result",
-    "thin": "edgecritic.maps.thinning",
-    "suppress": "edgecritic.maps.suppression",
-    "sweep": "edgecritic.protocols.sweep",
-    "Sweep": "edgecritic.protocols.sweep",
-    "Benchmark": "edgecritic.protocols.benchmark",
-    "BenchmarkResult": "edgecritic.protocols.benchmark",
-    "Protocol": "edgecritic.protocols.presets",
-    "get_protocol": "edgecritic.protocols.presets",
-    "average_crispness": "edgecritic.protocols.crispness",
-    "human_counts": "edgecritic.protocols.human",
-    "human_level": "edgecritic.protocols.human",
-    "EdgeCriticError": "edgecritic.errors",
+    "match": "matching",
+    "Matching": "matching",
+    "compare": "measures",
+    "Comparison": "measures",
+    "score": "measures",
+    "Scores": "measures",
+    "assess": "measures",
+    "detect": "detectors",
+    "Detection": "detectors",
+    "tune": "tuning.tune",
+    "Tuning": "tuning.result",
+    "thin": "maps.thinning",
+    "suppress": "maps.suppression",
+    "sweep": "protocols.sweep",
+    "Sweep": "protocols.sweep",
+    "Counts": "protocols.counts",
+    "Benchmark": "protocols.benchmark",
+    "BenchmarkResult": "protocols.benchmark",
+    "Protocol": "protocols.presets",
+    "get_protocol": "protocols.presets",
+    "average_crispness": "protocols.crispness",
+    "human_counts": "protocols.human",
+    "human_level": "protocols.human",
+    "available": "catalogue",
+    "EdgeCriticError": "errors",
 }
+_ROOMS = (
+    *("annotators", "assignment", "datasets", "detectors", "errors", "maps", "matching", "measures"),
+    *("protocols", "studies", "tuning"),
+)
 
 __all__ = ["__version__", *_HOMES]
 
-
-_ROOMS = {"annotators", "datasets", "detectors", "matching", "measures", "protocols", "studies"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f"edgecritic.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'edgecritic' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__, {"__version__": "", **_HOMES, **dict.fromkeys(_ROOMS, "")})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from edgecritic.annotators.perceptual import SLACK, LabelStrength
 from edgecritic.errors import InputError
+from edgecritic.values import Value
 
 __all__ = ["Census", "Shares", "shares", "LEVELS", "level_names"]
 
@@ -21,8 +21,7 @@ LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 """Lower ends of the classes of strength; the last holds 1 alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Census:
+class Census(Value):
     """The labels of one image counted by the number of others who drew them.
 
     Attributes
@@ -40,8 +39,7 @@ class Census:
         return cls(counts=tuple(np.bincount(everyone, minlength=found.annotators).tolist()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
+class Shares(Value):
     """How the labels of a data set divide.
 
     Attributes

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from edgecritic.annotators.perceptual import LabelStrength
 from edgecritic.assignment.dynamic import ExactState
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, as_mask
+from edgecritic.values import Value
 
 __all__ = [
     "Segment",
@@ -42,8 +43,7 @@ SQUARE = 21
 """Side in pixels of the square that a segment lies in."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class Segment(Value):
     """A short piece of boundary.
 
     Attributes
@@ -60,8 +60,7 @@ class Segment:
     pixels: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(Value):
     """One question: which of two segments of an image is the stronger boundary?
 
     Attributes
@@ -86,10 +85,6 @@ class Trial:
     def false_alarm(self) -> Side:
         """On which side the false alarm is."""
         return "left" if self.left.kind == "false alarm" else "right"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields, ready for JSON."""
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Trial:
@@ -116,8 +111,7 @@ class Answer:
             raise InputError(f"{self.trial}: a choice is 'left' or 'right', got {self.choice!r}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Risk:
+class Risk(Value):
     """How often the false alarm wins.
 
     Attributes
@@ -142,10 +136,6 @@ class Risk:
     trials: int
     lost: int
     ties: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields, ready for JSON."""
-        return asdict(self)
 
 
 def trials(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import as_strength
 from edgecritic.maps.thinning import thin
 from edgecritic.matching import match
+from edgecritic.values import Value
 
 __all__ = ["OutputStrength", "output_strength", "pool_output_strength", "OUTPUT_BINS"]
 
@@ -24,8 +24,7 @@ OUTPUT_BINS = 20
 _FINE = 256
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OutputStrength:
+class OutputStrength(Value):
     """Matched pairs of a detector pixel and a label, by output and by strength.
 
     Attributes

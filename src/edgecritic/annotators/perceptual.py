@@ -6,7 +6,6 @@ After X. Hou, A. Yuille and C. Koch: Boundary detection benchmarking: beyond F-m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from edgecritic.assignment.pixel_lists import PixelMatcher
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, as_tolerance
+from edgecritic.values import Value
 
 __all__ = ["LabelStrength", "strength", "agreement_matrix", "SLACK"]
 
@@ -22,8 +22,7 @@ SLACK = 1e-9
 """Strengths are compared with levels less this, so that rounding never decides."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LabelStrength:
+class LabelStrength(Value):
     """How many others agree with every label pixel of every annotator.
 
     Attributes
@@ -38,6 +37,8 @@ class LabelStrength:
     matches : (N, N) int64 array
         Matched pairs between annotators; on the diagonal the number of labels.
     """
+
+    _hidden = ("pixels", "partners")
 
     shape: tuple[int, ...]
     tolerance: float

@@ -20,12 +20,21 @@ class Pair:
         Pixel size along each axis.
     tolerance : float
         Largest distance of a match, in units of `spacing`.
+    strategy : str
+        The id of the strategy that is to match them.
+    windowed : bool
+        Whether that strategy searches a window of pixels in place of the tolerance.
+    in_pixels : bool
+        Whether lengths are in pixels: no pixel size was given.
     """
 
     candidate: BoolArray
     truth: BoolArray
     spacing: tuple[float, ...]
     tolerance: float
+    strategy: str = ""
+    windowed: bool = False
+    in_pixels: bool = True
 
     @property
     def ndim(self) -> int:

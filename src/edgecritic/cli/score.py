@@ -146,8 +146,8 @@ def _tell_empty(found: dict[str, Judged], args: argparse.Namespace) -> None:
 def _print_folder(found: dict[str, Judged], failures: dict[str, str], args: argparse.Namespace) -> None:
     from edgecritic.cli._output import print_json
     from edgecritic.cli._score_files import size_text
-    from edgecritic.measures.base import plain_number
     from edgecritic.measures.scoring import render
+    from edgecritic.values import plain_number
 
     scores = {name: judged.scores for name, judged in found.items()}
     first = next(iter(scores.values()))

@@ -5,8 +5,9 @@ The public names are loaded on first use.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from edgecritic.lazy import attach
 
 if TYPE_CHECKING:
     from edgecritic.datasets.cases import Case as Case
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from edgecritic.datasets.write import write_bsds_mat as write_bsds_mat
     from edgecritic.datasets.write import write_image as write_image
     from edgecritic.datasets.write import write_map as write_map
-    from edgecritic.maps.boundaries import label_boundaries as label_boundaries
 
 _HOMES = {
     **dict.fromkeys(("Case", "Dataset", "find_cases"), "cases"),
@@ -39,17 +39,8 @@ _HOMES = {
         ("read_candidates", "read_spacing", "read_strength", "read_truths", "read_volume"), "files"
     ),
     **dict.fromkeys(("write_bsds_mat", "write_image", "write_map"), "write"),
-    "label_boundaries": "boundaries",
 }
 
 __all__ = list(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'edgecritic.datasets' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"edgecritic.datasets.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = attach(__name__, _HOMES)

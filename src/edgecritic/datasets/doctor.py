@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from edgecritic.datasets.files import PathLike, holds_segmentations
 from edgecritic.datasets.names import IMAGE_SUFFIXES, LOSSY_SUFFIXES, suffix_of
 from edgecritic.errors import EdgeCriticError
 from edgecritic.inputs import BoolArray, FloatArray
+from edgecritic.values import Value
 
 __all__ = ["Finding", "Diagnosis", "check_case", "check_lossy", "diagnose"]
 
@@ -26,8 +27,7 @@ _FILLED_SHARE = 0.2
 _FAINT = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Value, kw_only=False):
     """One thing the doctor found.
 
     Attributes
@@ -51,8 +51,7 @@ class Finding:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Value, kw_only=False):
     """What the doctor says about a data set.
 
     Attributes
@@ -89,7 +88,7 @@ class Diagnosis:
             "cases": self.cases,
             "annotators": list(self.annotators),
             "layout": self.layout,
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [finding.as_dict() for finding in self.findings],
         }
 
 

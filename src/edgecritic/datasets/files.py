@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from edgecritic.datasets.names import IMAGE_SUFFIXES, MAP_SUFFIXES, suffix_of
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
 from edgecritic.maps.boundaries import label_boundaries
+from edgecritic.values import Value
 
 __all__ = [
     "Volume",
@@ -41,8 +41,7 @@ __all__ = [
 PathLike = str | os.PathLike[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Volume:
+class Volume(Value, kw_only=False):
     """A volume and its voxel size along each axis, in the stored order of axes."""
 
     array: NDArray[Any]

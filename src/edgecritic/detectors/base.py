@@ -15,6 +15,7 @@ from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, FloatArray, Spacing
 from edgecritic.registry import Bound, Registry
+from edgecritic.values import Value
 
 __all__ = ["Detection", "DetectorInfo", "detectors", "detector", "detect", "bind", "respond"]
 
@@ -22,8 +23,7 @@ Function = TypeVar("Function", bound=Callable[..., Operator])
 Colour = Literal["joint", "luminance"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Detection:
+class Detection(Value):
     """What a detector found.
 
     Attributes
@@ -42,6 +42,8 @@ class Detection:
         The largest strength before it was divided, in units of the image (unsigned integers count as
         [0, 1]); 0 for an image without any edge.
     """
+
+    _hidden = ("strength", "thin", "orientation")
 
     detector: str
     strength: FloatArray

@@ -1,1 +1,28 @@
 """What belongs to one map alone: thinning, suppression, border, distances, boundaries of labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from edgecritic.lazy import attach
+
+if TYPE_CHECKING:
+    from edgecritic.maps.boundaries import label_boundaries as label_boundaries
+    from edgecritic.maps.hysteresis import hysteresis as hysteresis
+    from edgecritic.maps.nearest import border as border
+    from edgecritic.maps.suppression import suppress as suppress
+    from edgecritic.maps.thinning import thin as thin
+    from edgecritic.maps.transform import distance_transform as distance_transform
+
+_HOMES = {
+    "thin": "thinning",
+    "suppress": "suppression",
+    "hysteresis": "hysteresis",
+    "border": "nearest",
+    "distance_transform": "transform",
+    "label_boundaries": "boundaries",
+}
+
+__all__ = list(_HOMES)
+
+__getattr__, __dir__ = attach(__name__, _HOMES)

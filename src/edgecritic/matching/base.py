@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -103,15 +103,17 @@ def match(
     if windowed and (tolerance is not None or relative_tolerance is not None):
         raise InputError(f"{bound} searches a window of pixels; leave the tolerance out")
     reach = as_tolerance(first.shape, sizes, tolerance, relative_tolerance)
-    result: Matching = bound(Pair(first, second, sizes, reach))
-    return replace(
-        result,
+    pair = Pair(
+        _own(first, candidate),
+        _own(second, truth),
+        sizes,
+        reach,
         strategy=str(bound),
-        tolerance=None if windowed else reach,
-        candidate=_own(first, candidate),
-        truth=_own(second, truth),
-        spacing=None if spacing is None else sizes,
+        windowed=windowed,
+        in_pixels=spacing is None,
     )
+    result: Matching = bound(pair)
+    return result
 
 
 def _own(mask: BoolArray, given: Any) -> BoolArray:

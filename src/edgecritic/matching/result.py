@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
+from edgecritic.values import Value
 
 __all__ = ["Matching", "HIT", "FALSE_ALARM", "MISS"]
 
@@ -21,11 +21,9 @@ MISS = (86, 180, 233)
 """Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
 
 _PORTION = 1 << 14
-_ARRAYS = ("candidate", "truth", "matched_candidate", "matched_truth", "pairs", "distances")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Matching:
+class Matching(Value):
     """What was matched and what was not; its arrays can only be read.
 
     Attributes
@@ -67,14 +65,6 @@ class Matching:
     distances: NDArray[np.float64] | None = None
     spacing: tuple[float, ...] | None = None
 
-    def __post_init__(self) -> None:
-        for name in _ARRAYS:
-            array = getattr(self, name)
-            if array is not None and array.flags.writeable:
-                view = array.view()
-                view.flags.writeable = False
-                object.__setattr__(self, name, view)
-
     @classmethod
     def from_counts(
         cls,
@@ -97,8 +87,8 @@ class Matching:
         if recall is None:
             recall = _share(tp, tp + fn)
         return cls(
-            strategy="",
-            tolerance=pair.tolerance,
+            strategy=pair.strategy,
+            tolerance=None if pair.windowed else pair.tolerance,
             tp=tp,
             fp=fp,
             fn=fn,
@@ -110,6 +100,7 @@ class Matching:
             matched_truth=matched_truth,
             pairs=pairs,
             distances=distances,
+            spacing=None if pair.in_pixels else pair.spacing,
         )
 
     @classmethod
@@ -197,6 +188,18 @@ class Matching:
         picture[self.candidate & ~self.matched_candidate] = FALSE_ALARM
         picture[self.matched_candidate] = HIT
         return picture
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row per matched pair, its two pixels and their distance; the counts without pairs."""
+        if self.pairs is None or self.distances is None:
+            return [self.as_dict()]
+        axes = ("plane", "row", "column")[-self.candidate.ndim :]
+        names = [f"{side}_{axis}" for side in ("candidate", "truth") for axis in axes]
+        places = self.pairs.reshape(len(self.pairs), len(names)).tolist()
+        return [
+            {**dict(zip(names, place, strict=True)), "distance": distance}
+            for place, distance in zip(places, self.distances.tolist(), strict=True)
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scalars, ready for JSON."""

@@ -13,6 +13,7 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import as_mask
 from edgecritic.measures.evidence import Comparison, Single, compare
 from edgecritic.registry import Entry, Registry
+from edgecritic.values import plain_number
 
 __all__ = [
     "Empty",
@@ -24,7 +25,6 @@ __all__ = [
     "measure",
     "measures",
     "describe",
-    "plain_number",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., float])
@@ -244,13 +244,6 @@ def describe(entry: Entry[MeasureInfo]) -> dict[str, Any]:
         "units": info.units,
         "parameters": dict(entry.parameters),
     }
-
-
-def plain_number(value: float) -> float | str | None:
-    """Return a number as JSON can hold it: NaN is ``None``, infinity a word."""
-    if math.isnan(value):
-        return None
-    return value if math.isfinite(value) else str(value)
 
 
 def _show(value: float | Special) -> float | str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar, get_args
 
@@ -17,6 +16,7 @@ from edgecritic.inputs import BoolArray, Spacing, as_pair, as_spacing
 from edgecritic.maps.nearest import FloatMap, nearest_distances
 from edgecritic.maps.target import Target, as_empty_distance, bounding_box
 from edgecritic.matching import Matching, match
+from edgecritic.values import Value
 
 __all__ = ["Confusion", "Comparison", "Distances", "Judged", "OnDegenerate", "Single", "compare"]
 
@@ -24,8 +24,7 @@ OnDegenerate = Literal["value", "nan", "raise"]
 Evidence = TypeVar("Evidence")
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
+class Confusion(Value, kw_only=False):
     """Counts of pixels under strict overlap, without any tolerance."""
 
     tp: int
@@ -42,8 +41,7 @@ class Confusion:
         return Confusion(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn, self.tn + other.tn)
 
 
-@dataclass(frozen=True, slots=True)
-class Distances:
+class Distances(Value, kw_only=False):
     """Distances of the pixels of each map to the nearest pixel of the other, in raster order."""
 
     to_truth: FloatMap

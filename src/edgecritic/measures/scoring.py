@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,11 @@ from edgecritic.ids import Id
 from edgecritic.inputs import Spacing, as_mask
 from edgecritic.maps.target import Target, as_target
 from edgecritic.measures import regions
-from edgecritic.measures.base import MeasureInfo, plain_number
+from edgecritic.measures.base import MeasureInfo
 from edgecritic.measures.base import measures as registry
 from edgecritic.measures.evidence import Comparison, OnDegenerate, Single, check_policy
 from edgecritic.registry import Bound
+from edgecritic.values import Value, plain_number
 
 __all__ = ["FAMILIES", "Scores", "assess", "choose", "evaluate", "render", "score", "default_measures"]
 
@@ -30,13 +30,13 @@ FAMILIES = (
     "regions",
     "without truth",
 )
+
 Measures = str | Id | Iterable[str | Id] | None
 BoundMeasure = Bound[MeasureInfo]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
-    """The values of measures for one candidate.
+class Scores(Value, Mapping[str, float]):
+    """The values of measures for one candidate: a mapping from ids to values.
 
     Attributes
     ----------
@@ -53,6 +53,8 @@ class Scores:
     >>> found = score([[1, 1, 0]], [[[1, 1, 0]], [[1, 0, 0]]], "jaccard")
     >>> found["jaccard"], found.best["jaccard"]
     (0.75, 1.0)
+    >>> dict(found)
+    {'jaccard': 0.75}
     """
 
     measures: tuple[str, ...]
@@ -90,6 +92,23 @@ class Scores:
 
     def __len__(self) -> int:
         return len(self.measures)
+
+    def __contains__(self, measure: object) -> bool:
+        return measure in self.measures
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row per measure: its value, and the best over the truths if there are several."""
+        best = self.best if len(self.annotators) > 1 else None
+        return [
+            {
+                "measure": name,
+                "family": family,
+                "better": way,
+                "value": plain_number(value),
+                **({} if best is None else {"best": plain_number(best[name])}),
+            }
+            for (name, value), family, way in zip(self.mean.items(), self.families, self.better, strict=True)
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all values, ready for JSON: NaN is ``None``, infinity the word ``"inf"``."""

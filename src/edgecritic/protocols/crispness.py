@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,12 @@ import numpy as np
 from edgecritic.errors import InputError
 from edgecritic.inputs import as_strength
 from edgecritic.maps.suppression import Recipe, suppress
+from edgecritic.values import Value
 
 __all__ = ["Crispness", "average_crispness", "summarise_crispness"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crispness:
+class Crispness(Value):
     """Crispness of a set of images.
 
     Attributes
@@ -35,13 +34,6 @@ class Crispness:
     most: float
     images: int
     empty: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields, ready for JSON (NaN becomes ``None``)."""
-        return {
-            key: None if isinstance(value, float) and math.isnan(value) else value
-            for key, value in asdict(self).items()
-        }
 
     def __str__(self) -> str:
         text = f"AC {self.mean:.3f} (from {self.least:.3f} to {self.most:.3f}) over {self.images} images"

@@ -8,7 +8,6 @@ C = E·H is chosen and compared with the choices of two scores that know the tru
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.maps.transform import distance_transform
 from edgecritic.tuning.tune import MATLAB_DETECTORS, tune
+from edgecritic.values import Value
 
 __all__ = [
     "MEASURES",
@@ -37,8 +37,7 @@ _CHOOSERS = ("C", "PFoM", "Q_B")
 _SHORT = tuple(name.partition("(")[0] for name in MATLAB_DETECTORS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ImageCurves:
+class ImageCurves(Value):
     """The measures of one image over the parameter grids.
 
     Attributes
@@ -60,8 +59,7 @@ class ImageCurves:
         return int(np.argmax(self.values[detector, :, MEASURES.index(measure)]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ComplexityStudy:
+class ComplexityStudy(Value):
     """What the choices of several images say.
 
     Attributes

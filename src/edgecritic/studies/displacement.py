@@ -8,7 +8,6 @@ pixel, and one that is blind stays at its best.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,16 +16,15 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.measures import score
-from edgecritic.measures.base import plain_number
 from edgecritic.measures.scoring import FAMILIES, Measures, default_measures
+from edgecritic.values import Value, plain_number
 
 __all__ = ["Displacement", "displaced_lines", "displacement", "normalised"]
 
 Kind = Literal["false alarms", "misses"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Displacement:
+class Displacement(Value):
     """The curves of all measures.
 
     Attributes

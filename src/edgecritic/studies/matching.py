@@ -7,7 +7,6 @@ F scores under different strategies correlate, and how often do they sort two ca
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.studies.pairs import STRATEGIES
 from edgecritic.studies.sorting import SortingCount, count_sortings, margin_histogram, sorting_margins
+from edgecritic.values import Value
 
 __all__ = ["ScoreTable", "PairResult", "MatchingStudy", "analyse", "STRATEGY_PAIRS"]
 
@@ -27,8 +27,7 @@ MOST_MARGINS = 5_000_000
 """Of more triplets, references are drawn at random for the histogram of margins."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScoreTable:
+class ScoreTable(Value):
     """F of candidates (columns) against references (rows).
 
     Attributes
@@ -58,8 +57,7 @@ class ScoreTable:
         return same
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairResult:
+class PairResult(Value):
     """Two strategies compared at one tolerance over one class of pairs.
 
     Attributes
@@ -96,8 +94,7 @@ class PairResult:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchingStudy:
+class MatchingStudy(Value):
     """The study of one collection of maps.
 
     Attributes

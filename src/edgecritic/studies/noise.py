@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +24,8 @@ from edgecritic.datasets.synthetic import Scene, add_noise, scene
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.measures import measures as registry
-from edgecritic.measures.base import plain_number
 from edgecritic.tuning.tune import tune
+from edgecritic.values import Value, plain_number
 
 __all__ = [
     *("DETECTORS", "PAPER_DETECTORS", "NoiseStudy", "NoiseTask", "NoiseTrial"),
@@ -38,6 +37,7 @@ DETECTORS = (
     *("steerable(order=1, sigma=1.5)", "steerable(order=3, sigma=1.5)", "steerable(order=5, sigma=1.5)"),
     *("anisotropic", "half_gaussian"),
 )
+
 """The detectors of the study with their scales in pixels."""
 
 PAPER_DETECTORS = (
@@ -77,8 +77,7 @@ class NoiseTrial(NamedTuple):
     thresholds: Floats
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseStudy:
+class NoiseStudy(Value):
     """Best values of all measures for all detectors over noise levels and scenes.
 
     Attributes

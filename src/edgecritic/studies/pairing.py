@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from edgecritic.inputs import BoolArray
 from edgecritic.maps.transform import distance_transform
 from edgecritic.matching import match
 from edgecritic.matching.base import Matching
+from edgecritic.values import Value
 
 __all__ = [
     "SIDES",
@@ -63,8 +63,7 @@ _FORBIDDEN = 1e4
 Sample = tuple[BoolArray, BoolArray]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairingAccuracy:
+class PairingAccuracy(Value):
     """Correlation with the Hungarian method.
 
     Attributes
@@ -105,8 +104,7 @@ class PairingAccuracy:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairingTime:
+class PairingTime(Value):
     """Seconds of one method on one number of points; the least of several runs."""
 
     method: str

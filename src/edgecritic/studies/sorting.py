@@ -6,7 +6,6 @@ B and C, the scores q1 and q2 sort alike unless one puts B and the other C first
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.kernels.discordance import count_inversions
+from edgecritic.values import Value
 
 __all__ = ["discordant_pairs", "SortingCount", "count_sortings", "sorting_margins", "margin_histogram"]
 
@@ -21,8 +21,7 @@ BIN = 0.01
 """Width of the bins of margins."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SortingCount:
+class SortingCount(Value):
     """Triplets and those that are sorted in opposite orders; additive.
 
     Attributes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray
 from edgecritic.tuning.ladder import Ladder
 from edgecritic.tuning.table import best_table
+from edgecritic.values import Value
 
 __all__ = ["Best", "Rates", "Tuning", "matched_measures"]
 
@@ -33,8 +34,7 @@ class Rates(NamedTuple):
     precision: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
+class Tuning(Value):
     """Measures of several detectors over their thresholds.
 
     Attributes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,12 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.tuning.result import Tuning
 from edgecritic.tuning.table import best_table
+from edgecritic.values import Value
 
 __all__ = ["TuningSummary", "summarise_tunings"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TuningSummary:
+class TuningSummary(Value):
     """What several images say of the same detectors and measures.
 
     Attributes

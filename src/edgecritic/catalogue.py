@@ -1,0 +1,65 @@
+"""What there is: names of strategies, measures, detectors, protocols and recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from edgecritic.errors import UnknownNameError
+
+__all__ = ["available"]
+
+
+def _strategies() -> list[str]:
+    from edgecritic.matching.base import strategies
+
+    return strategies.names()
+
+
+def _measures() -> list[str]:
+    from edgecritic.measures.base import measures
+
+    return measures.names()
+
+
+def _detectors() -> list[str]:
+    from edgecritic.detectors.base import detectors
+
+    return detectors.names()
+
+
+def _protocols() -> list[str]:
+    from edgecritic.protocols.presets import PRESETS
+
+    return sorted(PRESETS)
+
+
+def _recipes() -> list[str]:
+    from edgecritic.maps.suppression import RECIPES
+
+    return sorted(RECIPES)
+
+
+_KINDS: dict[str, Callable[[], list[str]]] = {
+    "strategies": _strategies,
+    "measures": _measures,
+    "detectors": _detectors,
+    "protocols": _protocols,
+    "recipes": _recipes,
+}
+
+
+def available(kind: str) -> list[str]:
+    """Return the names of all strategies, measures, detectors, protocols or recipes.
+
+    Parameters
+    ----------
+    kind : "strategies", "measures", "detectors", "protocols" or "recipes"
+
+    Examples
+    --------
+    >>> available("strategies")[:3]
+    ['area', 'closest', 'csa']
+    """
+    if kind not in _KINDS:
+        raise UnknownNameError(f"unknown kind {kind!r} (known: {', '.join(_KINDS)})")
+    return _KINDS[kind]()

@@ -1,0 +1,247 @@
+"""The contract of results: found by themselves, made by ordinary calls, all with the same manners."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import importlib
+import json
+import pickle
+import pkgutil
+import tempfile
+import types
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+import numpy as np
+import pytest
+
+import edgecritic
+from edgecritic.values import Value, plain
+
+STRENGTH = np.random.default_rng(1).random((16, 20)).round(2)
+TRUTHS = [np.eye(16, 20, k, dtype=bool) for k in (0, 1, 3)]
+IMAGE = np.random.default_rng(2).random((16, 20))
+
+
+def classes() -> list[type[Value]]:
+    """All result classes of the package."""
+    for module in pkgutil.walk_packages(edgecritic.__path__, "edgecritic."):
+        if ".migrations" not in module.name and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    found: list[type[Value]] = []
+    waiting = list(Value.__subclasses__())
+    while waiting:
+        one = waiting.pop()
+        waiting += one.__subclasses__()
+        if one.__module__.startswith("edgecritic"):
+            found.append(one)
+    return sorted(found, key=lambda one: (one.__module__, one.__name__))
+
+
+def values_in(thing: object) -> Iterator[Value]:
+    if isinstance(thing, Value):
+        yield thing
+        for field in dataclasses.fields(thing):
+            yield from values_in(getattr(thing, field.name))
+    elif isinstance(thing, Mapping):
+        for item in thing.values():
+            yield from values_in(item)
+    elif isinstance(thing, list | tuple):
+        for item in thing:
+            yield from values_in(item)
+
+
+@cache
+def examples() -> dict[type[Value], Value]:
+    """One value of every class, made by the calls of MAKERS."""
+    found: dict[type[Value], Value] = {}
+    for make in MAKERS:
+        for value in values_in(make()):
+            found.setdefault(type(value), value)
+    return found
+
+
+def benchmark() -> object:
+    runner = edgecritic.Benchmark()
+    for k in range(3):
+        runner.update(np.roll(STRENGTH, k), TRUTHS, id=str(k))
+    result = runner.result(draws=20)
+    return [result, result.against(result, draws=9), edgecritic.sweep(STRENGTH, TRUTHS)]
+
+
+def granularity() -> object:
+    from edgecritic.protocols.granularity import granularity_oracle
+    from edgecritic.protocols.summary import count_table
+
+    counts = {"a": edgecritic.sweep(STRENGTH, TRUTHS).counts}
+    return [granularity_oracle([counts, counts]), count_table(counts)]
+
+
+def tuning() -> object:
+    from edgecritic.tuning.summary import summarise_tunings
+
+    found = edgecritic.tune(IMAGE, TRUTHS, detectors=["sobel"], measures=["f", "sk"], thresholds=5)
+    return [found, summarise_tunings({"a": found})]
+
+
+def people() -> object:
+    from edgecritic.annotators import (
+        Census,
+        dataset_risk,
+        output_strength,
+        shares,
+        simulate_subject,
+        strength,
+        trials,
+    )
+
+    shared = np.zeros((60, 70), bool)
+    shared[10, 5:60] = True
+    own, candidate = shared.copy(), shared.copy()
+    own[30, 5:40] = candidate[50, 10:50] = True
+    found = strength([shared, own, shared], tolerance=2)
+    asked = trials([("a", found, candidate), ("b", found, candidate)], mode="hard")
+    risk = dataset_risk(asked, simulate_subject(asked))
+    return [found, Census.of(found), shares([found]), output_strength(0.5 * candidate, found), asked, risk]
+
+
+def studies() -> object:
+    from edgecritic.studies.complexity import curves_of_image, summarise_curves
+    from edgecritic.studies.displacement import displacement
+    from edgecritic.studies.matching import ScoreTable, analyse
+    from edgecritic.studies.noise import noise
+    from edgecritic.studies.pairing import accuracy, accuracy_of_samples, synthetic_samples, time_pairing
+
+    images = ("a", "a", "b", "b")
+    f = np.random.default_rng(0).random((4, 1, 4, 4))
+    table = ScoreTable(
+        f=np.where(np.eye(4, dtype=bool), np.nan, f),
+        reference_images=images,
+        candidate_images=images,
+        reference_names=("a#0", "a#1", "b#0", "b#1"),
+        candidate_names=("a#0", "a#1", "b#0", "b#1"),
+        tolerances=(5.0,),
+        symmetric=True,
+    )
+    return [
+        summarise_curves([curves_of_image(IMAGE, TRUTHS, name="one")]),
+        displacement("sk", reach=2, height=8),
+        noise(detectors=["sobel"], measures=["sk"], ratios=[4.0], seeds=[1], thresholds=3, size=(32, 40)),
+        accuracy("synthetic", {11: accuracy_of_samples(synthetic_samples(11, 3))}),
+        time_pairing(2, 30, ["eps"], repeats=1),
+        [table, analyse(table)],
+    ]
+
+
+def files() -> object:
+    from edgecritic.datasets import diagnose, read_volume, synthetic
+
+    with tempfile.TemporaryDirectory() as folder:
+        synthetic.write(folder, 1)
+        map_file = f"{folder}/predictions/good/synthetic-1.png"
+        found = diagnose(f"{folder}/predictions/good", f"{folder}/images")
+        return [found, read_volume(map_file)]
+
+
+MAKERS = [
+    files,
+    people,
+    studies,
+    lambda: edgecritic.match(TRUTHS[0], TRUTHS[1], tolerance=2),
+    lambda: edgecritic.score(TRUTHS[0], TRUTHS, ["hausdorff", "jaccard"]),
+    lambda: edgecritic.detect("sobel", IMAGE),
+    lambda: [edgecritic.compare(*TRUTHS[:2]).confusion, edgecritic.compare(*TRUTHS[:2]).distances],
+    lambda: edgecritic.measures.curves(STRENGTH, TRUTHS[0], "jaccard", thresholds=3),
+    lambda: edgecritic.human_level([edgecritic.human_counts(TRUTHS)]),
+    lambda: importlib.import_module("edgecritic.protocols.crispness").summarise_crispness([0.5, 0.7]),
+    lambda: importlib.import_module("edgecritic.maps.suppression").get_recipe("hed"),
+    benchmark,
+    granularity,
+    tuning,
+]
+
+
+@pytest.mark.parametrize("kind", classes(), ids=lambda kind: kind.__name__)
+class TestContract:
+    @pytest.fixture
+    def value(self, kind):
+        assert kind in examples(), f"MAKERS of {__file__} makes no {kind.__name__}; add a call that does"
+        return examples()[kind]
+
+    def test_frozen(self, value):
+        field = dataclasses.fields(value)[0].name
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(value, field, None)
+        for each in dataclasses.fields(value):
+            content = getattr(value, each.name)
+            assert not (isinstance(content, np.ndarray) and content.flags.writeable), each.name
+
+    def test_equal_by_content_and_copied(self, value):
+        for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
+            assert again == value
+            assert hash(again) == hash(value)
+        assert value != "something else"
+
+    def test_every_content_counts(self, value):
+        for field in dataclasses.fields(value):
+            if field.compare:
+                assert _other(value, field.name) != value, field.name
+
+    def test_says_what_it_is(self, value):
+        assert "\n" not in repr(value)
+        assert len(repr(value)) < 600
+        assert str(value).strip()
+
+    def test_becomes_json_rows_and_html(self, value):
+        assert json.loads(json.dumps(value.as_dict(), allow_nan=False)) == plain(value.as_dict())
+        for row in value.rows():
+            assert all(item is None or isinstance(item, bool | int | float | str) for item in row.values())
+        assert value._repr_html_().startswith("<table")
+
+
+def _other(value: Value, name: str) -> Value:
+    """The value with one content exchanged, made without its checks."""
+    other = object.__new__(type(value))
+    for field in dataclasses.fields(value):
+        content = getattr(value, field.name)
+        object.__setattr__(other, field.name, ("changed", content) if field.name == name else content)
+    return other
+
+
+def test_public_results_are_values():
+    """A frozen class that a public call returns is a value, not a dataclass of its own kind."""
+    rooms = [edgecritic, *(getattr(edgecritic, name) for name in sorted(edgecritic._ROOMS))]
+    for room in rooms:
+        for name in getattr(room, "__all__", ()):
+            thing = getattr(room, name)
+            if isinstance(thing, type) and dataclasses.is_dataclass(thing) and name not in METADATA:
+                assert issubclass(thing, Value), f"{room.__name__}.{name}"
+
+
+METADATA = {"MeasureInfo", "StrategyInfo", "DetectorInfo", "Empty", "Special", "Pair", "Case", "Dataset"}
+"""What is known of things, and what results are made from."""
+
+
+def test_nan_equals_nan_and_types_are_kept():
+    class Pairing(Value):
+        numbers: np.ndarray
+        name: str
+
+    one, other = (Pairing(numbers=np.array([1.0, np.nan]), name="a") for _ in range(2))
+    assert one == other
+    assert one != Pairing(numbers=np.array([1.0, 2.0]), name="a")
+    assert one.as_dict() == {"numbers": [1.0, None], "name": "a"}
+    assert isinstance(pickle.loads, types.BuiltinFunctionType)
+
+
+def test_data_frames(monkeypatch):
+    pytest.importorskip("pandas")
+    frame = edgecritic.score(TRUTHS[0], TRUTHS, ["hausdorff", "jaccard"]).to_pandas()
+    assert list(frame["measure"]) == ["hausdorff", "jaccard"]
+
+
+def test_without_pandas_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(edgecritic.errors.MissingExtraError, match="pip install"):
+        edgecritic.score(TRUTHS[0], TRUTHS[1], "jaccard").to_pandas()
