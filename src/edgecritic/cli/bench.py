@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,12 +156,14 @@ def _lost_by_strength(strengths: dict[str, Any], results: dict[str, Any]) -> lis
 
 def _tell(failed: Sequence[Mapping[str, Any]], warned: Sequence[str] = ()) -> None:
     """Write every failure and the first warnings to stderr, one line each."""
+    from edgecritic.cli._output import complain
+
     failures = [f"{row['detector']}: {row['id']}: {row['message']}" for row in failed]
     notes = [f"warning: {note}" for note in warned]
     if len(notes) > _SHOWN:
         notes[_SHOWN:] = [f"… and {len(notes) - _SHOWN} more warnings; edgecritic doctor tells them all"]
     for line in (*notes, *failures):
-        sys.stderr.write(f"edgecritic: {' '.join(line.split())}\n")
+        complain(line)
 
 
 def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path]:

@@ -55,9 +55,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Print the table; return 0 if every image was used, else 1."""
-    import sys
-
-    from edgecritic.cli._output import print_json
+    from edgecritic.cli._output import complain, print_json
     from edgecritic.cli._wide import terminal_width
     from edgecritic.measures.scoring import choose
     from edgecritic.protocols.tuning_summary import summarise_tunings
@@ -80,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(f"\nTables, figures and the best maps: {args.out}")
     for message in failures.values():
-        print(f"edgecritic: {message}", file=sys.stderr)
+        complain(message)
     return 1 if failures else 0
 
 

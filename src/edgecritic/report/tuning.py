@@ -19,6 +19,7 @@ from edgecritic.errors import MissingExtraError
 from edgecritic.protocols.tuning_result import Tuning
 from edgecritic.protocols.tuning_summary import TuningSummary
 from edgecritic.report.figures import draw_or_leave_out
+from edgecritic.report.view import csv_cell
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -186,7 +187,7 @@ def write_summary(folder: str | PathLike[str], summary: TuningSummary) -> tuple[
     rows, text = summary.rows(), io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: csv_cell(cell) for name, cell in row.items()} for row in rows)
     written = [home / "table.csv", home / "table.txt"]
     write_text(written[0], text.getvalue())
     write_text(written[1], f"{summary}\n")
