@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
+from edgecritic.annotators.answers import read_votes
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
+from edgecritic.errors import DataError
 from edgecritic.report import figures
 
 
@@ -217,6 +220,52 @@ def test_answers_give_the_risk(home, tmp_path, capsys):
     (tmp_path / "answers.csv").write_text("trial,subject,choice\n" + "\n".join(quoted) + "\n")
     assert main([*base, "--answers", str(tmp_path / "answers.csv")]) == 0
     assert json.loads(capsys.readouterr().out)["risks"]["hard"]["risk"] == 1.0
+
+
+def studio_answers():
+    """Six answers of three people to two trials of the studio, and one to a check; sides are mixed."""
+    results = pytest.importorskip("edgecritic.studio.results")
+    chosen = [(1, "left", "left"), (1, "right", "right"), (1, "left", "right")]
+    chosen += [(2, "left", "right"), (2, "right", "left"), (2, "right", "right"), (3, "left", "left")]
+    rows = [
+        results.Row(
+            subject=f"=person {place % 3}",
+            invitation_id=place % 3,
+            trial_id=trial,
+            image="street",
+            part="check" if trial == 3 else "main",
+            mode="hard",
+            detector="canny",
+            position=place,
+            alarm_side=alarm,
+            side=side,
+            reaction_ms=800,
+            server_time=datetime(2024, 1, 1, 12, place, tzinfo=UTC),
+        )
+        for place, (trial, alarm, side) in enumerate(chosen)
+    ]
+    return results, rows
+
+
+def test_answers_of_the_studio_give_its_risk(home, tmp_path, capsys):
+    results, rows = studio_answers()
+    (wanted,) = results.risks(rows)
+    (tmp_path / "answers.csv").write_text(results.export_csv(rows), encoding="utf-8")
+    base = ["study", "labels", "--data", str(home / "truth"), "--images", str(home / "images"), "--json"]
+    base += ["--most", "1", "--draws", "0", "-o", str(tmp_path)]
+    assert main([*base, "--answers", str(tmp_path / "answers.csv")]) == 0
+    found = json.loads(capsys.readouterr().out)["risks"]["hard"]
+    names = ("risk", "low", "high", "trials", "lost", "ties")
+    assert [found[name] for name in names] == [getattr(wanted, name) for name in names]
+
+
+@pytest.mark.parametrize("change", [{"selection": "3"}, {"condition_2": "label"}, {"mode": "odd"}])
+def test_wrong_answers_of_the_studio_are_refused(change, tmp_path):
+    row = {"observer": "1", "condition_1": "label", "condition_2": "canny", "selection": "1"}
+    row |= {"scene": "street", "mode": "hard", "part": "main", "trial": "7", **change}
+    (tmp_path / "answers.csv").write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n")
+    with pytest.raises(DataError, match="answer 1"):
+        read_votes(tmp_path / "answers.csv")
 
 
 def test_an_unreachable_cluster_is_one_line(home, tmp_path, capsys, monkeypatch):

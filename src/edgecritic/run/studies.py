@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.annotators.answers import read_answers, trials_json
+from edgecritic.annotators.answers import read_votes, trials_json
 from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, dataset_risk, trials
 from edgecritic.annotators.perceptual import LabelStrength, strength
 from edgecritic.datasets.cases import Case, find_cases
@@ -189,9 +189,10 @@ def run_labels(
     draws : int
         Of the partial-label control.
     answers : path, optional
-        Answers of people to ``trials.json`` of an earlier run, as CSV or JSON.
+        Answers of people to ``trials.json`` of an earlier run, as CSV or JSON, or ``answers.csv`` of an
+        experiment of the studio.
     """
-    given = [] if answers is None else read_answers(answers)
+    own, given = (None, []) if answers is None else read_votes(answers)
     home = Path(out).absolute()
     common: dict[str, Any] = {"split": split, "jobs": jobs, "cluster": cluster, "progress": progress}
     people = run_annotators(truth, images=images, out=home, **common)
@@ -201,7 +202,8 @@ def run_labels(
     if not maps:
         seen = [case for case in cases if case.image is not None][:most]
         if not seen:
-            return LabelsStudy(annotators=people, strength=None, trials=(), risks={})
+            risks = {} if answers is None else _risks(own or [], given, answers)
+            return LabelsStudy(annotators=people, strength=None, trials=(), risks=risks)
         maps = {detector: _detect_all(seen, detector, home / "detected", jobs, cluster)}
     judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, **common)
     asked = []
@@ -209,7 +211,7 @@ def run_labels(
         found = find_cases(Path(maps[entry["name"]]).absolute(), Path(truth).absolute(), split=split)
         asked += _trials(entry, [case for case in found if case.id in several], seed)
     write_text(home / "trials.json", trials_json(asked))
-    risks = {} if answers is None else _risks(asked, given, answers)
+    risks = {} if answers is None else _risks(asked if own is None else own, given, answers)
     return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), risks=risks)
 
 
