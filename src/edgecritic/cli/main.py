@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return 128 + signal.SIGPIPE
             return _fail(f"cannot write the output: {error}")
         except KeyboardInterrupt as stop:
-            number = stop.args[0] if stop.args else signal.SIGINT
+            number = stop.number if isinstance(stop, _Stopped) else signal.SIGINT
             return _fail("interrupted" if number == signal.SIGINT else "stopped", 128 + number)
         except MemoryError:
             return _fail("not enough memory for this input")
@@ -142,26 +142,40 @@ def _fail(message: str, status: int = 1) -> int:
     return status
 
 
+class _Stopped(KeyboardInterrupt):
+    """A signal ends the command.
+
+    A class of its own: after a plain KeyboardInterrupt that passed through ``exec``, as libraries call it,
+    the interpreter kills itself by SIGINT in place of the exit status.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the command as Ctrl+C does: blocks are left and half-made files removed.
+    """Let SIGINT, SIGTERM and SIGHUP leave all blocks, so that half-made files are removed.
 
     Signals that somebody else takes or ignores, as nohup does, stay with them.
     """
 
     def stop(number: int, _frame: object) -> None:
-        raise KeyboardInterrupt(number)
+        raise _Stopped(number)
 
-    names = [signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    names = [signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     here = threading.current_thread() is threading.main_thread()
-    taken = [name for name in names if here and signal.getsignal(name) is signal.SIG_DFL]
+    before = {name: signal.getsignal(name) for name in names if here}
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    taken = {name: handler for name, handler in before.items() if handler in usual}
     for name in taken:
         signal.signal(name, stop)
     try:
         yield
     finally:
-        for name in taken:
-            signal.signal(name, signal.SIG_DFL)
+        for name, handler in taken.items():
+            signal.signal(name, handler)
 
 
 @contextmanager

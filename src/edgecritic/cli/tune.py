@@ -66,16 +66,16 @@ def run(args: argparse.Namespace) -> int:
     choose(args.measures, ())
     found, failures = _tune_all(_cases(args), args)
     summary = summarise_tunings(found) if found else None
+    if args.out and summary is not None:
+        from edgecritic.report.tuning import write_summary
+
+        write_summary(Path(args.out), summary)
     if args.json:
         images = {name: each.as_dict() for name, each in found.items()}
         print_json({"images": images, "failures": failures})
     elif summary is not None:
         print((next(iter(found.values())) if len(found) == 1 else summary).table(terminal_width()))
-    if args.out and summary is not None:
-        from edgecritic.report.tuning import write_summary
-
-        write_summary(Path(args.out), summary)
-        if not args.json:
+        if args.out:
             print(f"\nTables, figures and the best maps: {args.out}")
     for message in failures.values():
         complain(message)
