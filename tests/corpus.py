@@ -228,7 +228,7 @@ def links(folder: Path) -> dict[str, str]:
         os.mkfifo(folder / "pipe.h5")
     for place in ("secret.h5", "missing.h5", "pipe.h5"):
         _write_links(folder, place.partition(".")[0], h5py.ExternalLink(str(folder / place), "x"))
-    _write_links(folder, "soft", h5py.SoftLink("/hidden"))
+    _write_links(folder, "soft", h5py.SoftLink("/#refs#/hidden"))
     told = {path.name: "not followed" for path in folder.glob("*.mat")}
     layout = h5py.VirtualLayout((7, 7), "f8", maxshape=(None, 7))
     source = h5py.VirtualSource(str(folder / "pipe.h5"), "x", (7, 7), maxshape=(None, 7))

@@ -86,6 +86,17 @@ def test_links_are_never_followed(tmp_path):
         assert one == other
 
 
+def test_the_studio_does_not_follow_links_of_imports(tmp_path):
+    pytest.importorskip("h5py")
+    from edgecritic.studio.pictures import read_map_file
+
+    CORPUS["links"](tmp_path)
+    for name in ("secret-cell.mat", "missing-cell.mat", "pipe-cell.mat"):
+        with pytest.raises(DataError, match="not followed") as found:
+            read_map_file((tmp_path / name).read_bytes(), "label", (7, 7), 100)
+        assert str(tmp_path) not in str(found.value)
+
+
 def test_plain_matlab_73_is_read(tmp_path):
     h5py = pytest.importorskip("h5py")
     stream = io.BytesIO()
