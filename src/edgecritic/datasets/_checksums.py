@@ -17,8 +17,7 @@ __all__ = ["check_png", "check_tiff"]
 
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by the colour type of a PNG file
 _ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
-_COLUMNS, _ROWS, _BITS, _COMPRESSION, _PLANES = 256, 257, 258, 259, 284
-_STRIPS, _TILES = (273, 279), (324, 325)
+_COMPRESSION, _STRIPS, _TILES = 259, (273, 279), (324, 325)
 _DEFLATE = (8, 32946)
 _KNOWN = frozenset({1, 2, 3, 4, 5, 7, 32773, *_DEFLATE})
 
@@ -77,19 +76,9 @@ def check_tiff(data: bytes, tags: Any) -> None:
         raise DataError(f"is packed in an unusual way ({way}); save it with deflate, LZW or unpacked")
     if way not in _DEFLATE:
         return
-    is_tiled = _TILES[0] in tags
-    places, lengths = (tags.get(tag, ()) for tag in (_TILES if is_tiled else _STRIPS))
+    places, lengths = (tags.get(tag, ()) for tag in (_TILES if _TILES[0] in tags else _STRIPS))
     if not places or len(places) != len(lengths):
         raise DataError("does not tell where its rows are; the file is damaged")
-    size = 0
+    left = MEMORY_LIMIT
     for place, length in zip(places, lengths, strict=True):
-        size += unpacked_size([memoryview(data)[place : place + length]], MEMORY_LIMIT - size)
-    if not is_tiled and size != _rows_size(tags):
-        raise DataError(f"unpacks to {size} of {_rows_size(tags)} declared bytes; the file is damaged")
-
-
-def _rows_size(tags: Any) -> int:
-    """Return the size of all rows of a TIFF file that is stored in strips."""
-    bits = tags.get(_BITS, (1,))
-    planes = bits if tags.get(_PLANES, 1) == 2 else (sum(bits),)
-    return sum(int(tags[_ROWS]) * -(-int(tags[_COLUMNS]) * plane // 8) for plane in planes)
+        left -= unpacked_size([memoryview(data)[place : place + length]], left)
