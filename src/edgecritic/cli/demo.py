@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecritic.cli._options import add_jobs
+from edgecritic.cli._options import add_fresh, add_jobs, add_out
 
 if TYPE_CHECKING:
     from edgecritic.protocols.tuning_summary import TuningSummary
@@ -25,12 +25,11 @@ def add_parser(subparsers: Any) -> None:
         description="Generate a small data set with five simulated annotators, run all detectors on it, "
         "judge them (bench), find their best thresholds (tune) and leave one report.",
     )
-    parser.add_argument(
-        "-o", "--out", default="demo", metavar="FOLDER", help="where all is written (default: demo)"
-    )
+    add_out(parser, "all", default="demo")
     parser.add_argument("--scenes", type=int, default=8, metavar="N", help="how many are drawn (default: 8)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random scenes (default: 0)")
     add_jobs(parser)
+    add_fresh(parser)
     parser.set_defaults(run=run)
 
 
@@ -63,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
             extras=("tolerances",),
             out=home,
             jobs=args.jobs,
+            fresh=args.fresh,
             progress=step,
         )
     print(f"4. Letting measures choose the best thresholds: {home / 'tuning'}\n")
