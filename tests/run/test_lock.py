@@ -137,9 +137,13 @@ def test_every_command_with_a_folder_respects_the_lock(tmp_path, capsys):
 
 
 def test_shares_of_a_study_do_not_exclude_each_other(tmp_path):
-    with hold_folder(tmp_path, "a", part="share-1/2"), hold_folder(tmp_path, "b", part="share-2/2"):
-        with pytest.raises(OutputError, match="in use"), hold_folder(tmp_path, "c", part="share-2/2"):
-            pass
+    with (
+        hold_folder(tmp_path, "a", part="share-1/2"),
+        hold_folder(tmp_path, "b", part="share-2/2"),
+        pytest.raises(OutputError, match="in use"),
+        hold_folder(tmp_path, "c", part="share-2/2"),
+    ):
+        pass
     assert names(tmp_path) == []
 
 
@@ -194,9 +198,14 @@ def test_what_a_killed_process_left_is_removed_at_the_next_start(tmp_path, detec
 
 def test_an_interrupt_leaves_nothing(tmp_path):
     (tmp_path / "a").write_bytes(b"before")
-    with pytest.raises(KeyboardInterrupt), replace_file(tmp_path / "a") as stream:
-        stream.write(b"half")
-        raise KeyboardInterrupt
+
+    def write():
+        with replace_file(tmp_path / "a") as stream:
+            stream.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
     assert names(tmp_path) == ["a"]
     assert (tmp_path / "a").read_bytes() == b"before"
 

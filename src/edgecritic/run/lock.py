@@ -89,9 +89,7 @@ def _make(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def _acquired(
-    file: Path, command: str, wait: bool, tell: Callable[[str], None] | None
-) -> Iterator[None]:
+def _acquired(file: Path, command: str, wait: bool, tell: Callable[[str], None] | None) -> Iterator[None]:
     stream = _take(file)
     if stream is None and wait and tell is not None:
         tell(f"{file.parent}: waiting for {_holder(file)}")
@@ -108,7 +106,9 @@ def _acquired(
     finally:
         # The name goes before the lock: who opened the file in between sees that it is gone. Windows
         # keeps the names of open files, there it goes afterwards, unless the next one has opened it.
-        for act in (file.unlink, stream.close, file.unlink) if os.name == "nt" else (file.unlink, stream.close):
+        for act in (
+            (file.unlink, stream.close, file.unlink) if os.name == "nt" else (file.unlink, stream.close)
+        ):
             with suppress(OSError):
                 act()
 
@@ -162,9 +162,7 @@ def _holder(file: Path) -> str:
     for _ in range(5):
         try:
             row = json.loads(file.read_bytes()[:_MOST_READ])
-            return (
-                f"process {row['process']} on {row['host']} ({row['command']}, started {row['start']})"
-            )
+            return f"process {row['process']} on {row['host']} ({row['command']}, started {row['start']})"
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             time.sleep(0.02)  # it has just been opened and not yet signed
     return "another process"
