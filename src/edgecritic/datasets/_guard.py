@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from edgecritic.errors import DataError, EdgeCriticError
 
 __all__ = [
+    "FILE_LIMIT",
     "MEMORY_LIMIT",
     "ONE_ARRAY",
     "PIXEL_LIMIT",
+    "TEXT_LIMIT",
     "check_size",
-    "read_bytes",
-    "read_limited",
     "fill",
     "reading",
     "quiet",
@@ -28,6 +27,12 @@ __all__ = [
 
 MEMORY_LIMIT = 768 * 2**20
 """Most bytes that reading one file may need, so that a process with its libraries stays below 1 GiB."""
+
+FILE_LIMIT = MEMORY_LIMIT // 2 + 16 * 2**20
+"""Most bytes of one file: half of the memory for the stored numbers, and room for a long header."""
+
+TEXT_LIMIT = 64 * 2**20
+"""Most bytes of a file of text: lists, protocols, tables, records."""
 
 PIXEL_LIMIT = 2**28
 """Most pixels or voxels in one file."""
@@ -58,6 +63,9 @@ def reading(path: Path) -> Iterator[None]:
         raise type(error)(f"{path}: {error}") from error
     except FileNotFoundError as error:
         raise DataError(f"{path}: no such file") from error
+    except OSError as error:
+        told = error.strerror or " ".join(str(error).split())[:160] or type(error).__name__
+        raise DataError(f"{path}: cannot be read ({told})") from error
     except MemoryError as error:
         raise DataError(f"{path}: not enough memory to read this file") from error
     except Exception as error:
@@ -91,20 +99,6 @@ def check_size(shape: Sequence[int], bytes_per_pixel: float) -> int:
             f"{MEMORY_LIMIT // 2**20} MiB; crop it, or store it with fewer bits per pixel"
         )
     return pixels
-
-
-def read_bytes(path: Path, limit: int = MEMORY_LIMIT // 2) -> bytes:
-    """Return the whole of a regular file, or refuse one of more than `limit` bytes."""
-    with path.open("rb") as file:
-        return read_limited(file, limit)
-
-
-def read_limited(file: IO[bytes], limit: int = MEMORY_LIMIT // 2) -> bytes:
-    """Return the rest of an open regular file, or refuse one of more than `limit` bytes."""
-    size = os.fstat(file.fileno()).st_size
-    if size > limit:
-        raise DataError(f"is {size} bytes long, more than the allowed {limit}")
-    return file.read(limit)
 
 
 def fill(stream: ByteStream, size: int) -> bytearray:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -77,13 +77,13 @@ class _Node:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Iterator[_Node]]:
+def opened(data: bytes) -> Iterator[Iterator[_Node]]:
     """Give the variables of the file; they live as long as the context."""
     try:
         import h5py
     except ImportError as error:
         raise MissingExtraError.of("reading MATLAB 7.3 files", "volumes") from error
-    with quiet(), h5py.File(path, "r") as file:
+    with quiet(), h5py.File(io.BytesIO(data), "r") as file:
         yield (
             _Node(name, file[name], file)
             for name in file

@@ -7,12 +7,10 @@ array and its spacing are in the stored order of axes.
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,26 +35,23 @@ class _Header(NamedTuple):
     shift: float
 
 
-def load_nifti(path: Path) -> tuple[NDArray[Any], tuple[float, ...]]:
+def load_nifti(data: bytes) -> tuple[NDArray[Any], tuple[float, ...]]:
     """Return the voxels of a volume and the voxel size along each axis, in millimetres as a rule."""
-    with _unpacked(path) as stream:
+    with _unpacked(data) as stream:
         return _load(stream)
 
 
-def nifti_spacing(path: Path) -> tuple[float, ...]:
+def nifti_spacing(data: bytes) -> tuple[float, ...]:
     """Return the voxel size along each axis without reading the voxels."""
-    with _unpacked(path) as stream:
+    with _unpacked(data) as stream:
         header = _header(stream)
         return header.sizes[: len(_shape(header))]
 
 
-@contextmanager
-def _unpacked(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("rb") as raw:
-        packed = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
-        stream: Any = gzip.GzipFile(fileobj=raw) if packed else raw
-        yield stream
+def _unpacked(data: bytes) -> IO[bytes]:
+    packed = data[:2] == b"\x1f\x8b"
+    stream: Any = gzip.GzipFile(fileobj=io.BytesIO(data)) if packed else io.BytesIO(data)
+    return cast("IO[bytes]", stream)
 
 
 def _shape(header: _Header) -> tuple[int, ...]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import check_size, quiet, read_bytes
+from edgecritic.datasets._guard import check_size, quiet
+from edgecritic.datasets.content import open_regular
 from edgecritic.errors import DataError
 
 __all__ = ["load_picture", "picture_shape", "one_channel", "luminance"]
@@ -19,7 +20,7 @@ _PLAIN_MODES = frozenset({"1", "L", "F", "RGB"})
 _LUMINANCE = (0.299, 0.587, 0.114)
 
 
-def load_picture(path: Path) -> NDArray[Any]:
+def load_picture(data: bytes) -> NDArray[Any]:
     """Return the values of a picture: (rows, columns) or (rows, columns, 3).
 
     8-bit values stay uint8, 16-bit ones uint16, one-bit pictures are boolean; palettes are looked up;
@@ -29,7 +30,7 @@ def load_picture(path: Path) -> NDArray[Any]:
 
     from PIL import Image, UnidentifiedImageError
 
-    content = io.BytesIO(read_bytes(path))
+    content = io.BytesIO(data)
     try:
         with quiet():
             opened = Image.open(content, formats=_FORMATS)
@@ -48,7 +49,7 @@ def picture_shape(path: Path) -> tuple[int, int]:
     """Return (rows, columns) from the header alone."""
     from PIL import Image
 
-    with quiet(), Image.open(path, formats=_FORMATS) as picture:
+    with open_regular(path) as file, quiet(), Image.open(file, formats=_FORMATS) as picture:
         columns, rows = picture.size
         return rows, columns
 

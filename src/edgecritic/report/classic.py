@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets.files import PathLike
+from edgecritic.datasets.content import PathLike
 from edgecritic.errors import DataError, InputError
 from edgecritic.protocols.curves import Array, f_measure
 from edgecritic.protocols.summary import BestPoint, CountTable, Summary

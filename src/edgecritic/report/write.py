@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from edgecritic.datasets.files import PathLike
+from edgecritic.datasets.content import PathLike
 from edgecritic.errors import DataError
 from edgecritic.report.figures import draw_or_leave_out, write_pr
 from edgecritic.report.html import html_report
