@@ -23,7 +23,7 @@ from edgecritic.report.classic import read_counts, read_curve, read_summary
 from edgecritic.report.write import load_results
 from edgecritic.run.bench import run_bench
 from edgecritic.run.executor import run_tasks
-from edgecritic.run.store import Store, safe_name
+from edgecritic.run.store import safe_name
 
 
 @pytest.fixture(scope="module")
@@ -314,20 +314,6 @@ def test_files_in_place_of_their_folder(tmp_path):
     files = {path.name: path for path in (place / "pred").iterdir()}
     with pytest.raises(InputError, match=r"a detector is a folder of predictions; give .*pred$"):
         run_bench(files, place / "truth")
-
-
-def test_store_keeps_whole_records_only(tmp_path):
-    store = Store(tmp_path / "deep/er")
-    store.save("a/b", "key", {"x": 1})
-    assert store.load("a/b", "key") == {"x": 1}
-    assert store.load("a/b", "other") is None
-    assert store.load("missing", "key") is None
-    whole = json.loads((tmp_path / "deep/er" / f"{safe_name('a/b')}.json").read_text())
-    damaged = json.dumps({**whole, "content": {"x": 2}})
-    (tmp_path / "deep/er" / f"{safe_name('a/b')}.json").write_text(damaged)
-    assert store.load("a/b", "key") is None
-    (tmp_path / "deep/er" / f"{safe_name('a/b')}.json").write_text("[1")
-    assert store.load("a/b", "key") is None
 
 
 def test_names_cannot_leave_their_folder():

@@ -9,7 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from edgecritic.cli._options import add_cluster, add_ids, add_jobs, add_json, add_out, read_numbers
+from edgecritic.cli._options import (
+    add_cluster,
+    add_fresh,
+    add_ids,
+    add_jobs,
+    add_json,
+    add_out,
+    read_numbers,
+)
 
 __all__ = ["add_parser", "run"]
 
@@ -22,6 +30,8 @@ _STUDIES = {
     "displacement": "how do measures grow with the displacement of an edge?",
 }
 _WITHOUT_DATA = ("noise", "displacement")
+_KEPT = ("matching", "complexity", "labels")
+"""Studies that keep finished work in ``--out``."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -58,6 +68,8 @@ def _common(parser: argparse.ArgumentParser, name: str) -> None:
         work = parser.add_argument_group("work")
         add_jobs(work, "tasks")
         add_cluster(work)
+    if name in _KEPT:
+        add_fresh(work)
 
 
 _DATA_HELP = {
@@ -165,7 +177,13 @@ def _run_matching(args: argparse.Namespace) -> int:
             share = (1, 1) if args.share is None else parse_share(args.share)
             with _progress("comparing", "task") as step:
                 scores, problems = run_parts(
-                    parts, out=args.out, share=share, jobs=args.jobs, cluster=args.cluster, progress=step
+                    parts,
+                    out=args.out,
+                    share=share,
+                    jobs=args.jobs,
+                    cluster=args.cluster,
+                    fresh=args.fresh,
+                    progress=step,
                 )
             if args.share is not None:
                 print(f"share {args.share}: {len(scores)} tasks are finished")
@@ -229,7 +247,12 @@ def _run_complexity(args: argparse.Namespace) -> int:
     with _cases(args) as cases:
         with _progress("studying", "image") as step:
             study, problems = run_complexity(
-                cases[: args.most], out=args.out, jobs=args.jobs, cluster=args.cluster, progress=step
+                cases[: args.most],
+                out=args.out,
+                jobs=args.jobs,
+                cluster=args.cluster,
+                fresh=args.fresh,
+                progress=step,
             )
         by_id = {case.id: case for case in cases}
         shown = [(one.image, best_maps(by_id[one.image].load_image(), one)) for one in study.curves[:3]]
@@ -254,6 +277,7 @@ def _run_labels(args: argparse.Namespace) -> int:
             answers=args.answers,
             jobs=args.jobs,
             cluster=args.cluster,
+            fresh=args.fresh,
             progress=step,
         )
         failures = list(study.annotators.results["failures"])

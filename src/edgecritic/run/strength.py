@@ -14,15 +14,16 @@ from edgecritic.annotators.outputs import OutputStrength, output_strength, pool_
 from edgecritic.annotators.partial import partial_labels
 from edgecritic.annotators.perceptual import strength
 from edgecritic.datasets.cases import Case, find_cases
+from edgecritic.datasets.content import digest
 from edgecritic.datasets.files import holds_segmentations
-from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep, sweep
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
 from edgecritic.run.protocol_file import find_protocol
-from edgecritic.run.store import RECORDS, hash_files, kept, record_key, safe_name
+from edgecritic.run.store import RECORDS, kept, record_key, safe_name
 
 __all__ = ["run_strength", "SCHEMA"]
 
@@ -125,7 +126,10 @@ def run_strength(
 def _judge(job: _Job) -> tuple[str, str, dict[str, Any] | str]:
     """Judge one image, or take it from the store; a bad file becomes a message."""
     try:
-        content = kept(job.folder, job.case.id, _key(job), lambda: _measure(job), fresh=job.fresh)
+        case = job.case.read()
+        content = kept(job.folder, case.id, _key(case, job), lambda: _measure(case, job), fresh=job.fresh)
+    except OutputError:
+        raise  # no other image would fare better
     except EdgeCriticError as error:
         return job.detector, job.case.id, str(error)
     except MemoryError:
@@ -133,15 +137,15 @@ def _judge(job: _Job) -> tuple[str, str, dict[str, Any] | str]:
     return job.detector, job.case.id, content
 
 
-def _key(job: _Job) -> str:
-    files = [*job.case.truths, job.case.prediction, job.case.mask]
-    digest = hash_files([file for file in files if file is not None])
-    return record_key([RECORD_VERSION, job.protocol.digest, job.levels, job.draws, job.seed, digest])
+def _key(case: Case, job: _Job) -> str:
+    files = digest(
+        case.contents[path] for path in (*case.truths, case.prediction, case.mask) if path is not None
+    )
+    return record_key([RECORD_VERSION, job.protocol.digest, job.levels, job.draws, job.seed, files])
 
 
-def _measure(job: _Job) -> dict[str, Any]:
-    case = job.case
-    if case.prediction is not None and holds_segmentations(case.prediction):
+def _measure(case: Case, job: _Job) -> dict[str, Any]:
+    if case.prediction is not None and holds_segmentations(case.source(case.prediction)):
         raise InputError(f"{case.id}: label strength needs a soft map, this prediction holds segmentations")
     output, truths, mask = case.load_strength(), case.load_truths(), case.load_mask()
     if mask is not None:
