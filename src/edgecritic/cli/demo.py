@@ -51,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
     home, data = Path(args.out), Path(args.out) / "data"
     print(f"1. Drawing {args.scenes} scenes, each with the edges of five annotators: {data}")
     write(data, args.scenes, seed=args.seed, detectors=())
+    _forget_other_scenes(data, args.scenes)
     folders = _detect(data, args.jobs)
     print(f"2. Found their edges with {len(folders)} detectors: {data / 'edges'}")
     print("3. Judging them as boundary benchmarks do (the first run compiles the kernels)")
@@ -77,6 +78,15 @@ def run(args: argparse.Namespace) -> int:
     print(f"  edgecritic tune {data / 'images'} --truth {data / 'truth'} --out {home / 'tuning'}")
     print("  edgecritic study noise --out noise     who finds edges in noise?")
     return 1 if finished.failed else 0
+
+
+def _forget_other_scenes(data: Path, scenes: int) -> None:
+    """Remove the scenes that an earlier demo with more of them left: they would be judged as well."""
+    for folder in ("images", "truth", "edges/*"):
+        for path in data.glob(f"{folder}/synthetic-*"):
+            number = path.stem.removeprefix("synthetic-")
+            if number.isdecimal() and int(number) > scenes:
+                path.unlink()
 
 
 def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:

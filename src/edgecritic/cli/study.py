@@ -223,7 +223,7 @@ def _triplet(text: str | None, studies: Any) -> tuple[str, list[str], float] | N
 
 
 def _run_pairing(args: argparse.Namespace) -> int:
-    from edgecritic.report.studies import pairing_document
+    from edgecritic.report.studies import pairing_document, pairing_times_document
     from edgecritic.run.studies import run_pairing
 
     with _progress("pairing", "task") as step:
@@ -236,7 +236,9 @@ def _run_pairing(args: argparse.Namespace) -> int:
             cluster=args.cluster,
             progress=step,
         )
-    return _finish(args, pairing_document(study), study.as_dict(), [])
+    results = study.as_dict()
+    timed = (pairing_times_document(study), {"times": results.pop("times")})
+    return _finish(args, pairing_document(study), results, [], timed)
 
 
 def _run_complexity(args: argparse.Namespace) -> int:
@@ -360,18 +362,31 @@ def _cases(args: argparse.Namespace) -> Iterator[list[Any]]:
         yield list(found.cases)
 
 
-def _finish(args: argparse.Namespace, document: Any, results: dict[str, Any], problems: list[str]) -> int:
-    """Print the study and write its files."""
+def _finish(
+    args: argparse.Namespace,
+    document: Any,
+    results: dict[str, Any],
+    problems: list[str],
+    timed: tuple[Any, dict[str, Any]] | None = None,
+) -> int:
+    """Print the study and write its files; what was timed goes into the folder ``times``.
+
+    Times differ from run to run: apart from that folder the same input gives the same bytes.
+    """
     from edgecritic.cli._output import jsonable, print_json
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.document import document_text, write_document
 
     if args.out is not None:
         write_document(args.out, document, jsonable(results), name=args.study)
+        if timed is not None:
+            write_document(Path(args.out) / "times", timed[0], jsonable(timed[1]), name="times")
     if args.json:
-        print_json(results)
+        print_json(results | (timed[1] if timed else {}))
     else:
         print(document_text(document, width=terminal_width()))
+        if timed is not None:
+            print(f"\n{document_text(timed[0], width=terminal_width())}")
         if args.out is not None:
             print(f"\nReport: {Path(args.out) / 'report.html'}")
     return _complain(problems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,7 @@ def run_strength(
     masks: str | Path | None = None,
     split: str | None = None,
     fresh: bool = False,
+    only: Collection[str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Judge detectors on the labels of at least each strength.
@@ -79,6 +80,8 @@ def run_strength(
         Strengths in [0, 1].
     draws, seed : int
         Of the control; 0 draws leave it out.
+    only : collection of str, optional
+        Only the images of these names.
 
     Returns
     -------
@@ -96,7 +99,8 @@ def run_strength(
         if not found.cases:
             raise DataError(f"{place}: {'; '.join(found.no_case())}")
         records = None if folder is None else folder / RECORDS / "@strength" / safe_name(name)
-        work += [_Job(name, case, chosen, steps, draws, seed, records, fresh) for case in found]
+        cases = [case for case in found if only is None or case.id in only]
+        work += [_Job(name, case, chosen, steps, draws, seed, records, fresh) for case in cases]
     finished: dict[str, dict[str, Any]] = {name: {} for name in detectors}
     failures = []
     for name, image, content in run_tasks(_judge, work, jobs=jobs, cluster=cluster, progress=progress):

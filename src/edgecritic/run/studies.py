@@ -204,16 +204,19 @@ def run_labels(
     several = {row["id"] for row in people.results["per_image"]}
     cases = [case for name, case in people.cases.items() if name in several]
     maps = dict(predictions or {})
+    judged_ids = None
     if not maps:
         seen = [case for case in cases if case.image is not None][:most]
         if not seen:
             return LabelsStudy(annotators=people, strength=None, trials=(), risks={})
+        judged_ids = {case.id for case in seen}  # an earlier run may have left maps of other images there
         maps = {detector: _detect_all(seen, detector, home / "detected", jobs, cluster)}
-    judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, **common)
+    judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, only=judged_ids, **common)
     asked = []
     for entry in judged["detectors"]:
         found = find_cases(Path(maps[entry["name"]]).absolute(), Path(truth).absolute(), split=split)
-        asked += _trials(entry, [case for case in found if case.id in several], seed)
+        wanted = several if judged_ids is None else judged_ids
+        asked += _trials(entry, [case for case in found if case.id in wanted], seed)
     write_text(home / "trials.json", trials_json(asked))
     risks = {} if answers is None else _risks(asked, given, answers)
     return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), risks=risks)
