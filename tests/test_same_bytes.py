@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 import zipfile
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.io import loadmat, savemat
 
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
@@ -62,7 +65,13 @@ def commands(home):
     }
 
 
-@pytest.mark.parametrize("name", commands(__import__("pathlib").Path()))
+QUICK = ("bench", "annotators", "detect", "tune")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in commands(Path())],
+)
 def test_a_command_repeats_every_byte(name, home, tmp_path, later, capsys):
     words = [str(word) for word in commands(home)[name]]
     jobs = ["--jobs", "1"] if name not in ("detect", "displacement") else []
@@ -100,6 +109,16 @@ def test_the_demo_repeats_every_byte(tmp_path, later, capsys):
     capsys.readouterr()
 
 
+def test_time_passes_in_these_tests(later):
+    found = []
+    for _ in range(2):
+        stream = BytesIO()
+        savemat(stream, {"a": 1})
+        found.append(stream.getvalue())
+        later()
+    assert found[0] != found[1]
+
+
 def test_truth_files_and_archives_have_no_date(tmp_path, later):
     found = []
     for name in ("a.zip", "b.zip"):
@@ -112,9 +131,5 @@ def test_truth_files_and_archives_have_no_date(tmp_path, later):
         (member,) = archive.infolist()
         assert member.external_attr >> 16 == 0o644  # readable when unpacked
         assert member.date_time == (1980, 1, 1, 0, 0, 0)
-        from io import BytesIO
-
-        from scipy.io import loadmat
-
         held = loadmat(BytesIO(archive.read(member)))["groundTruth"]
     assert np.array_equal(held[0, 0]["Boundaries"][0, 0], np.eye(5))

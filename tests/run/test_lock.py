@@ -214,3 +214,24 @@ def test_names_as_long_as_the_system_allows(tmp_path):
     with replace_file(tmp_path / ("n" * 255)) as stream:
         stream.write(b"all")
     assert (tmp_path / ("n" * 255)).read_bytes() == b"all"
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing_half(tmp_path):
+    """The limit of a file's size stands for the end of the disk; finished records stay."""
+    import resource
+
+    from edgecritic.datasets.synthetic import write
+
+    home = write(tmp_path / "data", 2)
+    command = [sys.executable, "-m", "edgecritic", "bench", str(home / "predictions/good")]
+    command += ["--truth", str(home / "truth"), "--bootstrap", "0", "--out", str(tmp_path / "out")]
+    told = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+    )
+    assert told.returncode == 1
+    assert re.fullmatch(r"edgecritic: .*\.json: cannot be written \(File too large\)\n", told.stderr)
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").rglob("*.*"))
+    assert subprocess.run(command, capture_output=True).returncode == 0
