@@ -97,18 +97,6 @@ def test_a_command_repeats_every_byte(name, home, tmp_path, later, capsys):
     capsys.readouterr()
 
 
-@pytest.mark.slow
-def test_the_demo_repeats_every_byte(tmp_path, later, capsys):
-    for place, more in (("one", ["--jobs", "1", "--scenes", "2"]), ("two", ["--scenes", "3"])):
-        assert main(["demo", "--out", str(tmp_path / place), *more]) == 0
-        later()
-    assert main(["demo", "--out", str(tmp_path / "two"), "--scenes", "2"]) == 0
-    one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
-    # Finished work on the third scene stays, for a demo that has it again; so do its counts.
-    assert_same(one, {path: content for path, content in two.items() if "synthetic-3" not in path.name})
-    capsys.readouterr()
-
-
 def test_time_passes_in_these_tests(later):
     found = []
     for _ in range(2):

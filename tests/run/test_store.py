@@ -13,6 +13,7 @@ from edgecritic.cli.main import main
 from edgecritic.datasets import files
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
+from edgecritic.report.bench import illustrate
 from edgecritic.run.bench import run_bench
 from edgecritic.run.store import Store, kept, record_key, safe_name
 
@@ -96,6 +97,23 @@ def test_what_is_hashed_is_what_was_judged(tmp_path, monkeypatch):
     monkeypatch.undo()
     changed = run_bench({"x": tmp_path / "pred"}, tmp_path / "truth", draws=0, human=False, out=out).results
     assert changed["detectors"][0]["ods"]["f"] < 0.3 < calm["detectors"][0]["ods"]["f"]
+
+
+@pytest.mark.parametrize("change", ["another", "gone"])
+def test_no_picture_of_files_that_changed_since(tmp_path, change):
+    truth = np.zeros((20, 20), bool)
+    truth[10] = True
+    for name in "ab":
+        write_map(tmp_path / f"truth/{name}.png", truth)
+        write_map(tmp_path / f"pred/{name}.png", truth * 0.8)
+    run = run_bench({"x": tmp_path / "pred"}, tmp_path / "truth", draws=0)
+    assert {picture.id for picture in illustrate(run)} == {"a", "b"}
+    if change == "gone":
+        (tmp_path / "pred/a.png").unlink()
+    else:
+        write_map(tmp_path / "pred/a.png", truth.T * 0.8)
+    with pytest.warns(UserWarning, match="a: its files have changed since they were judged"):
+        assert {picture.id for picture in illustrate(run)} == {"b"}
 
 
 @pytest.mark.parametrize(

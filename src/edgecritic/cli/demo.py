@@ -101,7 +101,7 @@ def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
         name, path = task
         write_map(data / "edges" / name / path.name, detect(name, load_image(path, grey=False)[0]).thin)
 
-    images = sorted((data / "images").iterdir())
+    images = sorted((data / "images").glob("synthetic-*.png"))
     names = [entry.name for entry in detectors if 2 in entry.info.ndim]
     for _ in run_tasks(one, [(name, path) for name in names for path in images], jobs=jobs):
         pass
@@ -123,7 +123,7 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
     from edgecritic.run.executor import run_tasks
 
     names = [entry.name for entry in detectors if 2 in entry.info.ndim]
-    images = sorted((data / "images").iterdir())
+    images = sorted((data / "images").glob("synthetic-*.png"))
 
     def one(path: Path) -> tuple[str, Tuning]:
         image, kind = load_image(path, grey=False)
