@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecritic.annotators.choice import Answer, Trial
+from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError
 
 __all__ = ["trials_json", "read_trials", "answers_csv", "answers_json", "read_answers"]
@@ -57,8 +58,8 @@ def read_answers(path: str | Path) -> list[Answer]:
     file = Path(path)
     if file.suffix.lower() == ".csv":
         try:
-            rows: Any = list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8-sig"))))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            rows: Any = list(csv.DictReader(io.StringIO(read_text(file))))
+        except csv.Error as error:
             raise DataError(f"{file}: cannot be read as CSV: {error}") from error
     else:
         content = _json(file)
@@ -81,6 +82,6 @@ def read_answers(path: str | Path) -> list[Answer]:
 
 def _json(file: Path) -> Any:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return json.loads(read_text(file))
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{file}: cannot be read as JSON: {error}") from error

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +26,8 @@ __all__ = [
     "fill",
     "reading",
     "quiet",
+    "unpacker_maker",
+    "unpacked_size",
 ]
 
 MEMORY_LIMIT = 768 * 2**20
@@ -110,3 +115,34 @@ def fill(stream: ByteStream, size: int) -> bytearray:
             raise DataError(f"ends after {len(result)} of {size} declared bytes; the file is truncated")
         result += piece
     return result
+
+
+@cache
+def unpacker_maker() -> Callable[[], Any]:
+    """Return what makes unpackers: zlib-ng where it is installed, which is three times as quick."""
+    try:
+        made: Callable[[], Any] = importlib.import_module("zlib_ng.zlib_ng").decompressobj
+    except ImportError:
+        made = zlib.decompressobj
+    return made
+
+
+def unpacked_size(pieces: Iterable[memoryview], most: int) -> int:
+    """Return how many bytes a zlib stream, given in pieces, unpacks to; its end and checksum are verified.
+
+    At most `most` bytes are unpacked, and none are kept.
+    """
+    unpacker = unpacker_maker()()
+    size = 0
+    for piece in pieces:
+        pending: memoryview | bytes = piece
+        while pending and not unpacker.eof:
+            size += len(unpacker.decompress(pending, _CHUNK))
+            pending = unpacker.unconsumed_tail
+            if size > most:
+                raise DataError(
+                    f"unpacks to more than the {most} bytes that it declares; the file is damaged"
+                )
+    if not unpacker.eof:
+        raise DataError("its compressed data end before their checksum; the file is truncated")
+    return size

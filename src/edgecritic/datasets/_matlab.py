@@ -63,15 +63,19 @@ class Node(Protocol):
 
 
 @contextmanager
-def opened(data: bytes) -> Iterator[Iterator[Node]]:
-    """Give the variables of a `.mat` file of version 5, 6, 7 or 7.3; they live as long as the context."""
+def opened(data: bytes, *, verify: bool = True) -> Iterator[Iterator[Node]]:
+    """Give the variables of a `.mat` file of version 5, 6, 7 or 7.3; they live as long as the context.
+
+    Checksums are verified when the context ends, unless `verify` is false.
+    """
     if data.startswith(_HDF5) or data[512:520] == _HDF5:
         from edgecritic.datasets._matlab73 import opened as opened_73
 
         with opened_73(data) as found:
             yield found
     else:
-        yield _matlab5.variables(data)
+        with _matlab5.opened(data, verify=verify) as values:
+            yield values
 
 
 def matrix(data: bytes, key: str | None = None) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 from typing import IO, Any
 
@@ -27,15 +28,27 @@ def load_npy(data: bytes) -> NDArray[Any]:
 def load_npz(data: bytes) -> dict[str, NDArray[Any]]:
     """Return the arrays of a `.npz` file in the natural order of their names."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = [item for item in archive.infolist() if item.filename.endswith(".npy")]
-        if not 0 < len(members) <= _MAX_MEMBERS:
-            raise DataError(f"holds {len(members)} arrays, expected 1 to {_MAX_MEMBERS}")
+        members = archive.infolist()
+        names = [item.filename for item in members]
+        count = sum(name.endswith(".npy") for name in names)
+        if not 0 < count <= _MAX_MEMBERS:
+            raise DataError(f"holds {count} arrays, expected 1 to {_MAX_MEMBERS}")
+        if len(names) != _declared_members(data):
+            raise DataError("lists another number of arrays than it declares; the file is damaged")
+        if count < len(names) or len(set(names)) < len(names):
+            raise DataError("holds files that are no arrays, or two of one name; save it with np.savez again")
         if sum(item.file_size for item in members) > MEMORY_LIMIT // 2:
             raise DataError(f"would unpack to more than the allowed {MEMORY_LIMIT // 2} bytes")
         return {
             item.filename.removesuffix(".npy"): _member(archive, item)
             for item in sorted(members, key=lambda item: natural_key(item.filename))
         }
+
+
+def _declared_members(data: bytes) -> int:
+    """Return the number of files that the end of an archive declares; less than 65535 are ever accepted."""
+    (count,) = struct.unpack_from("<H", data, data.rindex(b"PK\5\6") + 10)
+    return int(count)
 
 
 def _member(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> NDArray[Any]:

@@ -85,8 +85,10 @@ def read_text(path: PathLike, *, limit: int = TEXT_LIMIT) -> str:
         As `read_content`, and if the bytes are no UTF-8.
     """
     content = read_content(path, limit=limit)
-    with reading(content.path):
+    try:
         return content.data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{content.path}: is no UTF-8 text ({error.reason} at byte {error.start})") from error
 
 
 def digest(contents: Iterable[Content]) -> str:
