@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.atomic import replace_file
 from edgecritic.datasets.content import read_text
 from edgecritic.detectors.base import detect
 from edgecritic.detectors.picture import Kind
@@ -159,7 +160,8 @@ def write_edits(path: Path | str, proposal: Proposal) -> Path:
         "threshold": proposal.threshold,
         "edits": [{"action": edit.action, "pixels": edit.pixels} for edit in proposal.edits],
     }
-    file.write_text(json.dumps(document), encoding="utf-8")
+    with replace_file(file) as stream:
+        stream.write(json.dumps(document).encode())
     return file
 
 
