@@ -118,7 +118,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_names_of_files_are_shown_and_not_obeyed(name, named, capsys, monkeypatch):
-    home, names = named
+    home, _ = named
     monkeypatch.chdir(home)
     assert main(COMMANDS[name]) == 0
     told = capsys.readouterr()
