@@ -7,11 +7,12 @@ BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 
-.PHONY: help demo test coverage mutants lint format bench docs gallery dist clean
+.PHONY: help demo test fuzz coverage mutants lint format bench docs gallery dist clean
 
 help:
 	@echo "make demo      show what EdgeCritic does, on generated data"
 	@echo "make test      run all tests"
+	@echo "make fuzz      run the tests with random input on fresh input and more of it (ARGS=tests/test_damage.py for one file)"
 	@echo "make coverage  run all tests and say which lines they miss; fails below 92 %"
 	@echo "make mutants   break the measures on purpose and see whether the tests notice; fails below 85 %"
 	@echo "make lint      check format, style, types and import directions"
@@ -55,6 +56,10 @@ endif
 
 test: $(STAMPS)/test
 	$(BIN)/python -m pytest
+
+# What fails is tried first the next time, and the line @reproduce_failure that is printed repeats it.
+fuzz: $(STAMPS)/test
+	$(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
 # Coverage cannot look into compiled kernels, so their tests run once more as plain Python.
 coverage: $(STAMPS)/test

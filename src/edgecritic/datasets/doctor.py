@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from edgecritic.datasets._guard import reading
 from edgecritic.datasets._pictures import picture_shape
 from edgecritic.datasets.cases import Case, Dataset, find_cases
-from edgecritic.datasets.files import PathLike, holds_segmentations
+from edgecritic.datasets.content import PathLike
+from edgecritic.datasets.files import holds_segmentations
 from edgecritic.datasets.names import IMAGE_SUFFIXES, LOSSY_SUFFIXES, suffix_of
 from edgecritic.errors import EdgeCriticError
 from edgecritic.inputs import BoolArray, FloatArray
@@ -208,7 +209,7 @@ def _check_files(case: Case, binarize: float | None) -> _Checked:
 
 
 def _is_segmented(case: Case) -> bool:
-    return case.prediction is not None and holds_segmentations(case.prediction)
+    return case.prediction is not None and holds_segmentations(case.source(case.prediction))
 
 
 def _check_segmentations(case: Case, truths: Sequence[BoolArray], result: _Checked) -> list[Finding]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets.files import PathLike
+from edgecritic.datasets.content import PathLike
 from edgecritic.datasets.names import suffix_of
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import as_array, as_mask, as_strength

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.datasets.content import read_text
 from edgecritic.detectors.base import detect
 from edgecritic.detectors.picture import Kind
 from edgecritic.errors import DataError, InputError
@@ -166,14 +167,14 @@ def read_edits(path: Path | str, proposal: Proposal) -> Proposal:
     """Replay saved edits on a proposal for the same image."""
     file = Path(path)
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = json.loads(read_text(file))
         known = document["format"] == _FORMAT
         shape = tuple(document["shape"])
         edits = [
             Edit(edit["action"], tuple(tuple(pixel) for pixel in edit["pixels"]))
             for edit in document["edits"]
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(f"{file}: is not a list of edits ({error})") from error
     if not known:
         raise DataError(f"{file}: has the format {document['format']!r}, expected {_FORMAT!r}")

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets.files import PathLike
+from edgecritic.datasets.content import PathLike, read_text
 from edgecritic.errors import DataError, InputError
 from edgecritic.protocols.curves import Array, f_measure
 from edgecritic.protocols.summary import BestPoint, CountTable, Summary
@@ -251,10 +251,7 @@ def write_all(folder: PathLike, summary: Summary, counts: CountTable | None = No
 
 def _read(path: PathLike, columns: tuple[int, ...]) -> tuple[list[int], Array]:
     """Return the line numbers and the table of a file whose rows all have one of the given widths."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{_name(path)}: cannot be read as text: {error}") from error
+    text = read_text(path)
     lines: list[int] = []
     rows: list[list[float]] = []
     for number, line in enumerate(text.splitlines(), start=1):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.datasets.content import Content
 from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.inputs import BoolArray, FloatArray
 
@@ -201,20 +201,18 @@ def _check_header(content: bytes, most_pixels: int) -> None:
 
 
 def _read(content: bytes, suffix: str, reader: Any) -> Any:
-    with tempfile.TemporaryDirectory(prefix="edgecritic-") as folder:
-        path = Path(folder) / f"upload{suffix}"
-        path.write_bytes(content)
-        try:
-            return reader(path)
-        except EdgeCriticError as error:
-            told = str(error).replace(f"{path}: ", "").replace(str(path), "the file")
-            raise (DataError if isinstance(error, DataError) else InputError)(told) from error
+    path = Path(f"upload{suffix}")
+    try:
+        return reader(Content(path, content))
+    except EdgeCriticError as error:
+        told = str(error).removeprefix(f"{path}: ")
+        raise (DataError if isinstance(error, DataError) else InputError)(told) from error
 
 
-def _photo_values(path: Path) -> NDArray[np.uint8]:
+def _photo_values(source: Content) -> NDArray[np.uint8]:
     from edgecritic.datasets.files import read_array
 
-    values = read_array(path)
+    values = read_array(source)
     if values.dtype == np.bool_:
         return values.astype(np.uint8) * 255
     if values.dtype == np.uint16:
