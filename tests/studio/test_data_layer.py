@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
 import zipfile
 from datetime import timedelta
 
@@ -180,6 +181,19 @@ def test_only_the_own_annotation_is_found(database, project, work):
         other, _ = projects.invite(session, "Bo", project_id=project)
         with pytest.raises(NotFound):
             labelling.find_annotation(session, other, work.id)
+
+
+def test_an_export_repeats_every_byte(database, project, work, tmp_path, monkeypatch):
+    with database.session() as session:
+        labelling.append_events(session, work, [draw(0)])
+        labelling.submit(session.get_one(Annotation, work.id))
+    with database.reading() as session:
+        exports.project_zip(session, project, tmp_path / "now.zip")
+        years_on = time.time() + 1e8
+        monkeypatch.setattr(time, "time", lambda: years_on)
+        monkeypatch.setattr(time, "asctime", lambda *_: "another day")
+        exports.project_zip(session, project, tmp_path / "later.zip")
+    assert (tmp_path / "now.zip").read_bytes() == (tmp_path / "later.zip").read_bytes()
 
 
 def test_the_export_is_what_bench_reads(database, project, work, tmp_path, scenes):

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecritic.cli._options import add_jobs
+from edgecritic.cli._options import add_fresh, add_jobs, add_out
 
 if TYPE_CHECKING:
     from edgecritic.protocols.tuning_summary import TuningSummary
@@ -25,12 +25,11 @@ def add_parser(subparsers: Any) -> None:
         description="Generate a small data set with five simulated annotators, run all detectors on it, "
         "judge them (bench), find their best thresholds (tune) and leave one report.",
     )
-    parser.add_argument(
-        "-o", "--out", default="demo", metavar="FOLDER", help="where all is written (default: demo)"
-    )
+    add_out(parser, "all", default="demo")
     parser.add_argument("--scenes", type=int, default=8, metavar="N", help="how many are drawn (default: 8)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random scenes (default: 0)")
     add_jobs(parser)
+    add_fresh(parser)
     parser.set_defaults(run=run)
 
 
@@ -52,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
     home, data = Path(args.out), Path(args.out) / "data"
     print(f"1. Drawing {args.scenes} scenes, each with the edges of five annotators: {data}")
     write(data, args.scenes, seed=args.seed, detectors=())
+    _forget_other_scenes(data, args.scenes)
     folders = _detect(data, args.jobs)
     print(f"2. Found their edges with {len(folders)} detectors: {data / 'edges'}")
     print("3. Judging them as boundary benchmarks do (the first run compiles the kernels)")
@@ -63,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
             extras=("tolerances",),
             out=home,
             jobs=args.jobs,
+            fresh=args.fresh,
             progress=step,
         )
     print(f"4. Letting measures choose the best thresholds: {home / 'tuning'}\n")
@@ -77,6 +78,15 @@ def run(args: argparse.Namespace) -> int:
     print(f"  edgecritic tune {data / 'images'} --truth {data / 'truth'} --out {home / 'tuning'}")
     print("  edgecritic study noise --out noise     who finds edges in noise?")
     return 1 if finished.failed else 0
+
+
+def _forget_other_scenes(data: Path, scenes: int) -> None:
+    """Remove the scenes that an earlier demo with more of them left: they would be judged as well."""
+    for folder in ("images", "truth", "edges/*"):
+        for path in data.glob(f"{folder}/synthetic-*"):
+            number = path.stem.removeprefix("synthetic-")
+            if number.isdecimal() and int(number) > scenes:
+                path.unlink()
 
 
 def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import edgecritic
+from edgecritic.cli._folder import held_output
 from edgecritic.cli._output import complain
 from edgecritic.cli._streams import OutputLostError, standard_streams
 from edgecritic.errors import EdgeCriticError
@@ -113,7 +114,8 @@ def _run(argv: Sequence[str] | None) -> int:
     if not hasattr(args, "run"):
         print(_FIRST_SCREEN.format(version=edgecritic.__version__), end="")
         return 0
-    return int(args.run(args))
+    with held_output(args):
+        return int(args.run(args))
 
 
 def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:

@@ -90,7 +90,7 @@ def _tune_all(
     from contextlib import nullcontext
 
     from edgecritic.cli._output import progress
-    from edgecritic.errors import EdgeCriticError, UndefinedMeasureWarning
+    from edgecritic.errors import EdgeCriticError, OutputError, UndefinedMeasureWarning
     from edgecritic.report.tuning import write_tuning
     from edgecritic.run.executor import run_tasks
 
@@ -112,6 +112,8 @@ def _tune_all(
                 if args.out:
                     write_tuning(Path(args.out) / name, result, image, matching=args.strategy)
                 results[name] = result.without_maps()
+            except OutputError:
+                raise  # no other image would fare better
             except EdgeCriticError as error:
                 path = cases[name][0]
                 messages[name] = str(error) if str(path) in str(error) else f"{path}: {error}"

@@ -26,6 +26,7 @@ from edgecritic.datasets.content import PathLike, read_text
 from edgecritic.errors import DataError, InputError
 from edgecritic.protocols.curves import Array, f_measure
 from edgecritic.protocols.summary import BestPoint, CountTable, Summary
+from edgecritic.run.files import write_text
 
 __all__ = [
     "CLASSIC_FILES",
@@ -305,10 +306,7 @@ def _write(path: PathLike, rows: Iterable[Sequence[float]], exact_from: int | No
         + "\n"
         for row in rows
     )
-    try:
-        Path(path).write_text(text, encoding="ascii", newline="\n")
-    except OSError as error:
-        raise DataError(f"{_name(path)}: cannot be written: {error}") from error
+    write_text(path, text)
 
 
 def _format(value: float, *, exact: bool) -> str:

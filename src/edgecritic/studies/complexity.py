@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets.cases import Case
-from edgecritic.errors import EdgeCriticError, InputError
+from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.matching.transform import distance_transform
 from edgecritic.protocols.tuning import MATLAB_DETECTORS, tune
@@ -151,12 +151,9 @@ def _against(
     return max(merits), max(cosines)
 
 
-def curves_of_case(case: Case) -> ImageCurves | str:
-    """Compute the curves of a case, or say why that is not possible."""
-    try:
-        return curves_of_image(case.load_image(), case.load_truths(), name=case.id)
-    except EdgeCriticError as error:
-        return f"{case.id}: {error}"
+def curves_of_case(case: Case) -> ImageCurves:
+    """Compute the curves of a case."""
+    return curves_of_image(case.load_image(), case.load_truths(), name=case.id)
 
 
 def best_maps(image: Any, curves: ImageCurves) -> dict[str, BoolArray]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import tempfile
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from edgecritic.datasets.write import write_bsds_mat
+from edgecritic.datasets.write import UndatedZip, bsds_mat_bytes
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import labelling, projects
@@ -39,8 +37,7 @@ def encode_map(maps: Sequence[BoolArray], kind: str) -> bytes:
         np.save(stream, maps[0], allow_pickle=False)
         return stream.getvalue()
     if kind == "mat":
-        with tempfile.TemporaryDirectory(prefix="edgecritic-") as folder:
-            return write_bsds_mat(Path(folder) / "map.mat", maps).read_bytes()
+        return bsds_mat_bytes(maps)
     raise InputError(f"a map is written as {', '.join(MEDIA_TYPES)}")
 
 
@@ -51,7 +48,7 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
     ``.png`` per annotator below ``annotators``, detectors below ``predictions``, all edits below ``events``.
     """
     labelled = 0
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+    with UndatedZip(path, "w") as archive:
         taken: set[str] = set()
         for image in projects.images_of(session, project_id):
             name = _unused(projects.file_name(image.name), taken)
