@@ -93,7 +93,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="edgecritic",
         description="Says how good an edge map is: against one truth, many annotators, or none; 2-D and 3-D.",
-        epilog="Tables go to stdout, progress to stderr. Exit status: 0 good, 1 known failure, 2 usage.",
+        epilog="Tables go to stdout, progress to stderr. Exit status: 0 good, 1 known failure, 2 usage, "
+        "128 + N stopped by signal N.",
     )
     parser.add_argument("--version", action="version", version=f"edgecritic {edgecritic.__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
