@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
+from edgecritic.annotators.answers import read_votes
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
+from edgecritic.errors import DataError
 from edgecritic.report import figures
 
 
@@ -134,6 +137,76 @@ def test_a_chosen_triplet_is_drawn(home, tmp_path, capsys):
     assert "has no map '99'" in capsys.readouterr().err
 
 
+def test_a_wrong_triplet_is_refused_before_anything_is_compared(home, tmp_path, capsys, monkeypatch):
+    from edgecritic.run import matching
+
+    monkeypatch.setattr(matching, "compare_block", lambda block: pytest.fail("compared"))
+    base = ["study", "matching", "--data", str(home / "truth"), "--canny", "0", "--triplet"]
+    assert main([*base, "synthetic-1#1,synthetic-1#99,synthetic-1#3", "-o", str(tmp_path)]) == 1
+    assert "has no map '99'" in capsys.readouterr().err
+    assert main([*base, "one,two", "-o", str(tmp_path)]) == 1
+    assert "expects three maps" in capsys.readouterr().err
+    assert main([*base, "synthetic-1#1,synthetic-1#2,synthetic-1#3"]) == 1
+    assert "--triplet needs --out" in capsys.readouterr().err
+
+
+def test_matching_without_photos_says_that_canny_is_left_out(home, tmp_path, capsys):
+    base = ["study", "matching", "--data", str(home / "truth"), "--most", "1", "--inter", "0"]
+    base += ["--tolerances", "2.5"]
+    assert main([*base, "-o", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert "Canny" in told.err
+    assert "--images" in told.err
+    assert "no photo" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert main([*base, "--canny", "0"]) == 0
+    assert not capsys.readouterr().err
+
+
+def test_matching_tells_why_nothing_could_be_compared(tmp_path, capsys):
+    for number in (1, 2):
+        write_map(tmp_path / "truth" / "a" / f"{number}.png", np.eye(20, 20 + number) > 0)
+    base = ["study", "matching", "--data", str(tmp_path / "truth"), "--inter", "0", "--canny", "0"]
+    assert main(base) == 1
+    assert "differ in shape" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("study", "options", "named"),
+    [
+        ("pairing", ["--samples", "0"], "samples"),
+        ("pairing", ["--samples", "1"], "samples"),
+        ("pairing", ["--points", "0,5"], "points"),
+        ("pairing", ["--points", "nan"], "points"),
+        ("pairing", ["--points", "1e400"], "points"),
+        ("pairing", ["--points", "2.5"], "points"),
+        ("matching", ["--most", "0"], "most"),
+        ("matching", ["--most", "-1"], "most"),
+        ("complexity", ["--most", "0"], "most"),
+        ("labels", ["--most", "-2"], "most"),
+        ("labels", ["--draws", "-1"], "draws"),
+        ("noise", ["--scenes", "0"], "scene"),
+        ("noise", ["--thresholds", "0"], "thresholds"),
+        ("noise", ["--snr", "nan"], "snr"),
+    ],
+)
+def test_numbers_that_make_no_study_are_refused_in_one_line(study, options, named, capsys):
+    assert main(["study", study, *options]) in (1, 2)
+    told = capsys.readouterr().err
+    assert named in told
+    assert "Traceback" not in told
+
+
+def test_pairing_of_samples_that_do_not_vary_has_no_correlation(capsys):
+    from edgecritic.report.studies import pairing_document
+    from edgecritic.run.studies import PairingStudy
+    from edgecritic.studies.pairing import accuracy, accuracy_of_samples
+
+    line = np.eye(11, dtype=bool)
+    rows = accuracy_of_samples([(line, line), (line, line)])
+    study = PairingStudy(accuracy=(accuracy("equal", {11: rows}),), times=())
+    assert "no correlation" in pairing_document(study).findings[0]
+
+
 def test_answers_give_the_risk(home, tmp_path, capsys):
     base = ["study", "labels", "--data", str(home / "truth"), "--images", str(home / "images")]
     base += ["--most", "2", "--draws", "0", "-o", str(tmp_path), "--json"]
@@ -147,6 +220,52 @@ def test_answers_give_the_risk(home, tmp_path, capsys):
     (tmp_path / "answers.csv").write_text("trial,subject,choice\n" + "\n".join(quoted) + "\n")
     assert main([*base, "--answers", str(tmp_path / "answers.csv")]) == 0
     assert json.loads(capsys.readouterr().out)["risks"]["hard"]["risk"] == 1.0
+
+
+def studio_answers():
+    """Six answers of three people to two trials of the studio, and one to a check; sides are mixed."""
+    results = pytest.importorskip("edgecritic.studio.results")
+    chosen = [(1, "left", "left"), (1, "right", "right"), (1, "left", "right")]
+    chosen += [(2, "left", "right"), (2, "right", "left"), (2, "right", "right"), (3, "left", "left")]
+    rows = [
+        results.Row(
+            subject=f"=person {place % 3}",
+            invitation_id=place % 3,
+            trial_id=trial,
+            image="street",
+            part="check" if trial == 3 else "main",
+            mode="hard",
+            detector="canny",
+            position=place,
+            alarm_side=alarm,
+            side=side,
+            reaction_ms=800,
+            server_time=datetime(2024, 1, 1, 12, place, tzinfo=UTC),
+        )
+        for place, (trial, alarm, side) in enumerate(chosen)
+    ]
+    return results, rows
+
+
+def test_answers_of_the_studio_give_its_risk(home, tmp_path, capsys):
+    results, rows = studio_answers()
+    (wanted,) = results.risks(rows)
+    (tmp_path / "answers.csv").write_text(results.export_csv(rows), encoding="utf-8")
+    base = ["study", "labels", "--data", str(home / "truth"), "--images", str(home / "images"), "--json"]
+    base += ["--most", "1", "--draws", "0", "-o", str(tmp_path)]
+    assert main([*base, "--answers", str(tmp_path / "answers.csv")]) == 0
+    found = json.loads(capsys.readouterr().out)["risks"]["hard"]
+    names = ("risk", "low", "high", "trials", "lost", "ties")
+    assert [found[name] for name in names] == [getattr(wanted, name) for name in names]
+
+
+@pytest.mark.parametrize("change", [{"selection": "3"}, {"condition_2": "label"}, {"mode": "odd"}])
+def test_wrong_answers_of_the_studio_are_refused(change, tmp_path):
+    row = {"observer": "1", "condition_1": "label", "condition_2": "canny", "selection": "1"}
+    row |= {"scene": "street", "mode": "hard", "part": "main", "trial": "7", **change}
+    (tmp_path / "answers.csv").write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n")
+    with pytest.raises(DataError, match="answer 1"):
+        read_votes(tmp_path / "answers.csv")
 
 
 def test_an_unreachable_cluster_is_one_line(home, tmp_path, capsys, monkeypatch):

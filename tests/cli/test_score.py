@@ -13,6 +13,7 @@ import pytest
 from scipy import ndimage
 
 from edgecritic.cli import score as command
+from edgecritic.datasets.write import write_bsds_mat
 from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.measures import assess, score
 
@@ -98,6 +99,17 @@ def test_without_truth(files, capsys):
     assert json.loads(capsys.readouterr().out) == {"scores": assess(draw(0)).mean}
     assert main(files / "maps", "--alone", "-m", "entropy", "--csv") == 0
     assert len(capsys.readouterr().out.splitlines()) == 4
+
+
+def test_all_maps_of_a_file_without_truth(files, capsys):
+    write_bsds_mat(files / "several.mat", [draw(0), draw(1)])
+    assert main(files / "several.mat", "--alone", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    each = [assess(draw(seed)).mean for seed in (0, 1)]
+    assert found["annotators"] == each
+    assert found["scores"]["entropy"] == pytest.approx(np.mean([one["entropy"] for one in each]))
+    assert main(files / "several.mat", "--alone", "--level", 2, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"scores": each[1]}
 
 
 def test_infinite_values_are_valid_json(files, capsys):

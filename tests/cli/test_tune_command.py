@@ -56,6 +56,15 @@ def test_a_data_set_with_truth(folder: Path, capsys: pytest.CaptureFixture[str])
     assert len(lines) == 5
 
 
+def test_best_maps_are_written_for_every_measure(folder: Path) -> None:
+    out = folder / "out"
+    measures = ["jaccard", "sk", "f", "dice", "hausdorff", "hd95", "fom", "baddeley(k=1)"]
+    words = ["-d", "sobel", "-m", *measures, "--thresholds", "5", "-o", str(out), "-q"]
+    assert run(folder / "images" / "0.png", "--truth", folder / "truth" / "0.png", *words) == 0
+    assert {place.name for place in (out / "0" / "best").iterdir()} == set(measures)
+    assert all((out / "0" / "best" / name / "sobel.png").stat().st_size for name in measures)
+
+
 def test_one_image_without_truth(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(folder / "images" / "0.png", "-d", "sobel", "--thresholds", "matlab", "--json") == 0
     document = json.loads(capsys.readouterr().out)

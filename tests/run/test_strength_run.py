@@ -7,6 +7,7 @@ import pytest
 
 from edgecritic.datasets.write import write_bsds_mat, write_map
 from edgecritic.errors import DataError, InputError
+from edgecritic.report.strength import strength_document
 from edgecritic.run.bench import run_bench
 from edgecritic.run.strength import run_strength
 
@@ -70,3 +71,50 @@ def test_bad_levels_and_single_annotators_are_refused(toy, tmp_path):
     write_map(tmp_path / "X" / "1.png", np.eye(20) * 0.5)
     with pytest.raises(DataError, match="at least two"):
         run_strength({"X": tmp_path / "X"}, tmp_path / "truth")
+
+
+def test_the_control_has_as_many_labels_as_the_level_beside_it(toy):
+    """All labels have strength 1/3 or more: as many labels chosen by place are all of them again."""
+    found = run_strength({"Y": toy / "Y"}, toy / "truth", levels=[0, 0.3], draws=4)
+    (entry,) = found["detectors"]
+    assert entry["partial"]["strength"] == 0.3
+    assert entry["partial"]["f"] == pytest.approx(entry["levels"][1]["f"])
+    (sentence,) = [line for line in strength_document(found, pictures=False).findings if "by place" in line]
+    assert "no better than" in sentence
+    assert "two standard deviations" in sentence
+
+
+def test_one_draw_gives_no_verdict(toy):
+    found = run_strength({"X": toy / "X"}, toy / "truth", levels=[0, 1], draws=1)
+    (sentence,) = [line for line in strength_document(found, pictures=False).findings if "by place" in line]
+    assert "better" not in sentence
+
+
+def test_without_labels_left_out_there_is_no_control(toy):
+    found = run_strength({"X": toy / "X"}, toy / "truth", levels=[0], draws=3)
+    assert found["detectors"][0]["partial"] is None
+
+
+def test_grey_truths_are_cut_by_strength_too(tmp_path, capsys):
+    from edgecritic.cli.main import main
+
+    for person in "ab":
+        write_map(tmp_path / "truth" / "1" / f"{person}.png", np.eye(40, 60) * 0.7)
+    write_map(tmp_path / "X" / "1.png", np.eye(40, 60) * 0.5)
+    options = ["bench", str(tmp_path / "X"), "--truth", str(tmp_path / "truth"), "--bootstrap", "0"]
+    assert main([*options, "--binarize", "0.5", "--strength", "0,1"]) == 0
+    assert "F 1.000 at strength 1" in capsys.readouterr().out
+
+
+def test_what_fails_by_strength_only_is_told(tmp_path, capsys):
+    """One annotator is enough for the benchmark, not for strengths."""
+    from edgecritic.cli.main import main
+
+    lone = np.zeros((30, 40), bool)
+    lone[10, 5:30] = True
+    for name, maps in {"1": [lone, lone], "2": [lone]}.items():
+        write_bsds_mat(tmp_path / "truth" / f"{name}.mat", maps)
+        write_map(tmp_path / "X" / f"{name}.png", lone * 0.8)
+    options = ["bench", str(tmp_path / "X"), "--truth", str(tmp_path / "truth"), "--bootstrap", "0"]
+    assert main([*options, "--strength", "0,1"]) == 1
+    assert "edgecritic: X: 2: by strength:" in capsys.readouterr().err

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from edgecritic.annotators.choice import Answer, Trial
+from edgecritic.annotators.choice import MODES, Answer, Segment, Trial
 from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError
 
-__all__ = ["trials_json", "read_trials", "answers_csv", "answers_json", "read_answers"]
+__all__ = ["trials_json", "read_trials", "answers_csv", "answers_json", "read_answers", "read_votes"]
 
 _FIELDS = ("trial", "subject", "choice")
 
@@ -54,8 +54,63 @@ def answers_json(answers: Iterable[Answer]) -> str:
 
 
 def read_answers(path: str | Path) -> list[Answer]:
-    """Read answers from a ``.csv`` or ``.json`` file; further columns are ignored."""
+    """Read answers to trials of `trials_json` from a ``.csv`` or ``.json`` file; more columns are ignored."""
+    asked, answers = read_votes(path)
+    if asked is not None:
+        raise DataError(f"{path}: these answers are of an experiment of the studio; read them by read_votes")
+    return answers
+
+
+def read_votes(path: str | Path) -> tuple[list[Trial] | None, list[Answer]]:
+    """Read answers as `read_answers` does, or those of an experiment of the studio with their trials.
+
+    The studio draws trials of its own and shows each subject the false alarm on another side. Its trials
+    come without pixels and have the false alarm on the left; checks of attention are left out. The trials
+    of other answers are not in their file: ``None``.
+    """
     file = Path(path)
+    rows = _rows(file)
+    if rows and {"observer", "selection"} <= set(rows[0]):
+        return _experiment(file, rows)
+    answers = []
+    for number, row in enumerate(rows, start=1):
+        missing = [name for name in _FIELDS if not isinstance(row.get(name), str)]
+        if missing:
+            raise DataError(f"{file}: answer {number} has no {', '.join(missing)}")
+        answers.append(Answer(row["trial"], row["subject"], row["choice"]))
+    return None, answers
+
+
+def _experiment(file: Path, rows: list[dict[str, Any]]) -> tuple[list[Trial], list[Answer]]:
+    asked: dict[str, Trial] = {}
+    answers = []
+    for number, row in enumerate(rows, start=1):
+        shown = (row.get("condition_1"), row.get("condition_2"))
+        if (
+            shown.count("label") != 1
+            or row["selection"] not in ("1", "2")
+            or row.get("mode") not in MODES
+            or not all(row.get(name) for name in ("part", "trial", "scene", "observer"))
+        ):
+            raise DataError(f"{file}: answer {number} is not as the answers of the studio are")
+        if row["part"] != "main":
+            continue
+        alarm = 1 - shown.index("label")
+        name = f"{row['mode']}/{shown[alarm]}/{row['scene']}/{row['trial']}"
+        asked[name] = Trial(
+            id=name,
+            image=row["scene"],
+            detector=str(shown[alarm]),
+            mode=row["mode"],
+            left=Segment(kind="false alarm", centre=(0, 0), pixels=()),
+            right=Segment(kind="label", centre=(0, 0), pixels=()),
+        )
+        choice = "left" if int(row["selection"]) - 1 == alarm else "right"
+        answers.append(Answer(name, row["observer"], choice))
+    return list(asked.values()), answers
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
     if file.suffix.lower() == ".csv":
         try:
             rows: Any = list(csv.DictReader(io.StringIO(read_text(file))))
@@ -66,18 +121,7 @@ def read_answers(path: str | Path) -> list[Answer]:
         rows = content.get("answers") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise DataError(f"{file}: expected a list of answers with {', '.join(_FIELDS)}")
-    if rows and {"observer", "selection"} <= set(rows[0]):
-        raise DataError(
-            f"{file}: these answers are of an experiment of the studio, which draws trials of its own; "
-            "its risk is on the page of the experiment, and votes.csv has the majorities"
-        )
-    answers = []
-    for number, row in enumerate(rows, start=1):
-        missing = [name for name in _FIELDS if not isinstance(row.get(name), str)]
-        if missing:
-            raise DataError(f"{file}: answer {number} has no {', '.join(missing)}")
-        answers.append(Answer(row["trial"], row["subject"], row["choice"]))
-    return answers
+    return rows
 
 
 def _json(file: Path) -> Any:

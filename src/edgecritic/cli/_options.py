@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Callable
 
 __all__ = [
     *("add_truth", "add_data_options", "add_tolerance", "add_out", "add_json", "add_jobs", "add_cluster"),
-    *("add_fresh", "add_ids", "read_numbers"),
+    *("add_fresh", "add_ids", "read_numbers", "whole_number"),
 ]
 
 
@@ -100,6 +102,24 @@ def read_numbers(text: str, option: str) -> list[float]:
     from edgecritic.errors import InputError
 
     try:
-        return [float(part) for part in text.split(",")]
+        found = [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"{option} expects numbers such as 0,.5,1, got {text!r}") from None
+        found = [math.nan]
+    if not all(map(math.isfinite, found)):
+        raise InputError(f"{option} expects numbers such as 0,.5,1, got {text!r}")
+    return found
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """Return the type of an option that takes whole numbers of at least `least`."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, got {text!r}")
+        return number
+
+    return read

@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["jsonable", "print_json", "number", "table", "progress"]
+from edgecritic.report.view import clean, plain
+
+__all__ = ["complain", "jsonable", "print_json", "number", "table", "progress"]
+
+
+def complain(message: str) -> None:
+    """Write one line to stderr, whatever the message holds."""
+    sys.stderr.write(plain(f"edgecritic: {' '.join(message.split())}\n"))
 
 
 def jsonable(value: Any) -> Any:
@@ -39,7 +46,8 @@ def jsonable(value: Any) -> Any:
 
 def print_json(document: Any) -> None:
     """Print one JSON document."""
-    print(json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False)
+    print(plain(text, escape=True))
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -66,7 +74,7 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), right: S
     exact    12
     eps       7
     """
-    lines = [list(row) for row in rows]
+    lines = [[cell and clean(cell) for cell in row] for row in rows]
     if header:
         widths = [max(len(row[i]) for row in [list(header), *lines]) for i in range(len(header))]
         lines[:0] = [list(header), ["-" * width for width in widths]]
@@ -94,8 +102,10 @@ def progress(description: str, *, unit: str = "it") -> Iterator[Callable[[int, i
     """
     from tqdm import tqdm
 
+    from edgecritic.cli._streams import terminal_of
+
     hidden = not sys.stderr.isatty()
-    with tqdm(desc=description, unit=unit, disable=hidden, file=sys.stderr, leave=False) as bar:
+    with tqdm(desc=description, unit=unit, disable=hidden, file=terminal_of(sys.stderr), leave=False) as bar:
 
         def step(done: int, total: int) -> None:
             bar.total = total

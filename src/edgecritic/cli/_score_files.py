@@ -28,18 +28,32 @@ class Judged:
 
 def judge_files(path: Path, truths: Sequence[Path], args: argparse.Namespace) -> Judged:
     """Read a candidate and its truths and compute the measures."""
-    from edgecritic.measures import assess, score
+    from edgecritic.measures import score
 
     if _judges_regions(args.measures):
         labels = [found for truth in truths for found in _label_maps(truth)]
         return Judged(score(_choose(_label_maps(path), args.level, path), labels, args.measures))
-    candidate = _choose(_masks(path, args), args.level, path)
+    held = _masks(path, args)
     if args.alone:
-        return Judged(assess(candidate, args.measures, on_degenerate=args.empty))
+        chosen = held if args.level is None else [_choose(held, args.level, path)]
+        return Judged(_assess_all(chosen, args))
+    candidate = _choose(held, args.level, path)
     maps = [found for truth in truths for found in _masks(truth, args)]
     spacing = _spacing(path, truths, args.spacing)
     scores = score(candidate, maps, args.measures, spacing=spacing, on_degenerate=args.empty)
     return Judged(scores, spacing, _empty_side(candidate, maps))
+
+
+def _assess_all(maps: Sequence[BoolArray], args: argparse.Namespace) -> Scores:
+    """Score every map of a file without truth, a row for each."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from edgecritic.measures import assess
+
+    found = [assess(one, args.measures, on_degenerate=args.empty) for one in maps]
+    return replace(found[0], annotators=np.concatenate([one.annotators for one in found]))
 
 
 def check_measures(ids: Sequence[str] | None) -> None:

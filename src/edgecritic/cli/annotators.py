@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import print_json, progress
+    from edgecritic.cli._output import complain, print_json, progress
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.annotators import annotators_document, write_annotators
     from edgecritic.report.document import document_text
@@ -72,5 +71,5 @@ def run(args: argparse.Namespace) -> int:
         if args.out is not None:
             print(f"\nReport: {Path(args.out) / 'report.html'}")
     for failure in finished.results["failures"]:
-        sys.stderr.write(f"edgecritic: {failure['id']}: {' '.join(failure['message'].split())}\n")
+        complain(f"{failure['id']}: {failure['message']}")
     return 1 if finished.failed else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,21 +135,35 @@ def run(args: argparse.Namespace) -> int:
         print(terminal_table(finished.results, width=terminal_width() or 100))
         if args.out is not None:
             print(f"Report: {Path(args.out) / 'report.html'}")
-    _tell(finished.results)
+    _tell(finished.results["failures"], finished.results["notes"])
     strengths = None if args.strength is None else _judge_by_strength(args, detectors, protocol)
     if args.json:
         print_json(finished.results if strengths is None else {**finished.results, "strength": strengths})
-    return 1 if finished.failed else 0
+    lost = [] if strengths is None else _lost_by_strength(strengths, finished.results)
+    _tell(lost)
+    return 1 if finished.failed or lost else 0
 
 
-def _tell(results: dict[str, Any]) -> None:
+def _lost_by_strength(strengths: dict[str, Any], results: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the failures by strength of images that the benchmark itself could judge."""
+    told = {(row["detector"], row["id"]) for row in results["failures"]}
+    return [
+        {**row, "message": f"by strength: {row['message']}"}
+        for row in strengths["failures"]
+        if (row["detector"], row["id"]) not in told
+    ]
+
+
+def _tell(failed: Sequence[Mapping[str, Any]], warned: Sequence[str] = ()) -> None:
     """Write every failure and the first warnings to stderr, one line each."""
-    failures = [f"{row['detector']}: {row['id']}: {row['message']}" for row in results["failures"]]
-    notes = [f"warning: {note}" for note in results["notes"]]
+    from edgecritic.cli._output import complain
+
+    failures = [f"{row['detector']}: {row['id']}: {row['message']}" for row in failed]
+    notes = [f"warning: {note}" for note in warned]
     if len(notes) > _SHOWN:
         notes[_SHOWN:] = [f"… and {len(notes) - _SHOWN} more warnings; edgecritic doctor tells them all"]
     for line in (*notes, *failures):
-        sys.stderr.write(f"edgecritic: {' '.join(line.split())}\n")
+        complain(line)
 
 
 def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path]:
@@ -194,6 +208,7 @@ def _judge_by_strength(
             cluster=args.cluster,
             masks=args.masks,
             split=args.split,
+            binarize=args.binarize,
             fresh=args.fresh,
             progress=step,
         )

@@ -44,10 +44,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Write the maps; return 0 if every image was used, else 1."""
-    import sys
-
     from edgecritic.cli._images import list_images
-    from edgecritic.cli._output import print_json
+    from edgecritic.cli._output import complain, print_json, table
     from edgecritic.detectors.base import bind
     from edgecritic.errors import EdgeCriticError, OutputError
 
@@ -68,11 +66,11 @@ def run(args: argparse.Namespace) -> int:
         document = {"detector": str(bound), "images": rows, "failures": failures}
         print_json(document)
     elif rows:
-        print(f"{bound}\n{'image':<30} {'edge pixels':>12} {'maximum':>12}")
-        for row in rows:
-            print(f"{Path(row['image']).name:<30} {row['pixels']:>12} {row['maximum']:>12.5g}")
+        shown = [[Path(row["image"]).name, str(row["pixels"]), f"{row['maximum']:.5g}"] for row in rows]
+        print(bound)
+        print(table(shown, header=["image", "edge pixels", "maximum"], right=[1, 2]))
     for failure in failures:
-        print(f"edgecritic: {failure['message']}", file=sys.stderr)
+        complain(failure["message"])
     return 1 if failures else 0
 
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
-import os
 import pkgutil
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import edgecritic
 from edgecritic.cli._folder import held_output
+from edgecritic.cli._output import complain
+from edgecritic.cli._streams import OutputLostError, standard_streams
 from edgecritic.errors import EdgeCriticError
 
 __all__ = ["main", "build_parser"]
@@ -48,6 +51,8 @@ EdgeCritic {version} says how good an edge map is.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 good, 1 known failure, 2 wrong usage.
 
+    A signal N that ends it gives 128 + N, as does a reader of the output that leaves early.
+
     Parameters
     ----------
     argv : sequence of str, optional
@@ -59,28 +64,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     edgecritic 0.1.0
     0
     """
-    _accept_any_character()
-    try:
-        with _short_warnings():
-            status = _run(argv)
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        return _complain("interrupted", 130)
-    except BrokenPipeError:
-        _forget_stdout()
-        return 1
-    except MemoryError:
-        return _complain("not enough memory for this input", 1)
-    except EdgeCriticError as error:
-        return _complain(str(error), 1)
-    except OSError as error:
-        if error.filename is None:
-            if error.errno is None:
+    with standard_streams():
+        try:
+            with _short_warnings(), _stopped_by_signals():
+                status = _run(argv)
+                sys.stdout.flush()
+        except OutputLostError as error:
+            if error.reader_left:
+                return 128 + signal.SIGPIPE
+            return _fail(f"cannot write the output: {error}")
+        except KeyboardInterrupt as stop:
+            number = stop.number if isinstance(stop, _Stopped) else signal.SIGINT
+            return _fail("interrupted" if number == signal.SIGINT else "stopped", 128 + number)
+        except MemoryError:
+            return _fail("not enough memory for this input")
+        except EdgeCriticError as error:
+            return _fail(str(error))
+        except OSError as error:
+            if error.filename is None and error.errno is None:
                 raise
-            _forget_stdout()  # the output itself failed, as with a full disk behind a redirection
-            return _complain(f"cannot write the output: {error.strerror or error}", 1)
-        return _complain(f"{error.filename}: {error.strerror or error}", 1)
-    return status
+            place = "" if error.filename is None else f"{error.filename}: "
+            return _fail(f"{place}{error.strerror or error}")
+        return status
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -88,7 +93,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="edgecritic",
         description="Says how good an edge map is: against one truth, many annotators, or none; 2-D and 3-D.",
-        epilog="Tables go to stdout, progress to stderr. Exit status: 0 good, 1 known failure, 2 usage.",
+        epilog="Tables go to stdout, progress to stderr. Exit status: 0 good, 1 known failure, 2 usage, "
+        "128 + N stopped by signal N.",
     )
     parser.add_argument("--version", action="version", version=f"edgecritic {edgecritic.__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -134,25 +140,45 @@ def _command_modules() -> list[str]:
     return [f"edgecritic.cli.{name}" for name in public]
 
 
-def _complain(message: str, status: int) -> int:
-    sys.stderr.write(f"edgecritic: {' '.join(message.split())}\n")
+def _fail(message: str, status: int = 1) -> int:
+    complain(message)
     return status
 
 
-def _accept_any_character() -> None:
-    """Let a terminal that cannot show a character show a substitute."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
+class _Stopped(KeyboardInterrupt):
+    """A signal ends the command.
+
+    A class of its own: after a plain KeyboardInterrupt that passed through ``exec``, as libraries call it,
+    the interpreter kills itself by SIGINT in place of the exit status.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
-def _forget_stdout() -> None:
-    """Keep the interpreter from flushing into the closed pipe when it ends."""
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """Let SIGINT, SIGTERM and SIGHUP leave all blocks, so that half-made files are removed.
+
+    Signals that somebody else takes or ignores, as nohup does, stay with them.
+    """
+
+    def stop(number: int, _frame: object) -> None:
+        raise _Stopped(number)
+
+    names = [signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    here = threading.current_thread() is threading.main_thread()
+    before = {name: signal.getsignal(name) for name in names if here}
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    taken = {name: handler for name, handler in before.items() if handler in usual}
+    for name in taken:
+        signal.signal(name, stop)
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        yield
+    finally:
+        for name, handler in taken.items():
+            signal.signal(name, handler)
 
 
 @contextmanager

@@ -100,9 +100,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _folder(args: argparse.Namespace) -> int:
-    import sys
     import warnings
 
+    from edgecritic.cli._output import complain
     from edgecritic.errors import UndefinedMeasureWarning
 
     work = [
@@ -121,7 +121,7 @@ def _folder(args: argparse.Namespace) -> int:
         else:
             found[name] = result
     for name, message in failures.items():
-        print(f"edgecritic: {name}: {message}", file=sys.stderr)
+        complain(f"{name}: {message}")
     if found:
         _tell_empty(found, args)
         _print_folder(found, failures, args)
@@ -129,7 +129,7 @@ def _folder(args: argparse.Namespace) -> int:
 
 
 def _tell_empty(found: dict[str, Judged], args: argparse.Namespace) -> None:
-    import sys
+    from edgecritic.cli._output import complain
 
     empty = [f"{name} ({judged.empty})" for name, judged in found.items() if judged.empty]
     if not empty:
@@ -140,7 +140,7 @@ def _tell_empty(found: dict[str, Judged], args: argparse.Namespace) -> None:
         if args.empty == "nan"
         else "measures have the values of their table of empty cases; --empty nan leaves them out of the mean"
     )
-    print(f"edgecritic: empty: {', '.join(empty[:5])}{more}: {meant}", file=sys.stderr)
+    complain(f"empty: {', '.join(empty[:5])}{more}: {meant}")
 
 
 def _print_folder(found: dict[str, Judged], failures: dict[str, str], args: argparse.Namespace) -> None:
@@ -258,7 +258,9 @@ def _print_csv(first: str, measures: Sequence[str], rows: Any) -> None:
     import csv
     import sys
 
+    from edgecritic.report.view import csv_cell
+
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([first, *measures])
     for name, values in rows:
-        writer.writerow([name, *(repr(values[measure]) for measure in measures)])
+        writer.writerow([csv_cell(name), *(repr(values[measure]) for measure in measures)])

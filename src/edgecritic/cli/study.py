@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from edgecritic.cli._options import (
     add_json,
     add_out,
     read_numbers,
+    whole_number,
 )
 
 __all__ = ["add_parser", "run"]
@@ -79,7 +79,7 @@ _DATA_HELP = {
 
 
 def _matching_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--most", type=int, metavar="N", help="only the first N images")
+    parser.add_argument("--most", type=whole_number(1), metavar="N", help="only the first N images")
     parser.add_argument(
         "--inter",
         default="24",
@@ -102,7 +102,9 @@ def _matching_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _pairing_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--samples", type=int, default=200, metavar="N", help="sub-images per side (200)")
+    parser.add_argument(
+        "--samples", type=whole_number(2), default=200, metavar="N", help="sub-images per side (200)"
+    )
     parser.add_argument("--detector", default="sobel", metavar="ID", help="for the real slices (sobel)")
     parser.add_argument(
         "--points", default="300,1000,3000,10000,30000", metavar="LIST", help="sizes that are timed"
@@ -110,7 +112,9 @@ def _pairing_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _complexity_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--most", type=int, default=8, metavar="N", help="only the first N images (8)")
+    parser.add_argument(
+        "--most", type=whole_number(1), default=8, metavar="N", help="only the first N images (8)"
+    )
 
 
 def _labels_options(parser: argparse.ArgumentParser) -> None:
@@ -121,8 +125,10 @@ def _labels_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=FOLDER",
         help="soft maps of a detector; repeatable (default: Canny on the photos)",
     )
-    parser.add_argument("--most", type=int, default=12, metavar="N", help="run Canny on N images (12)")
-    parser.add_argument("--draws", type=int, default=10, metavar="N", help="of the control (10)")
+    parser.add_argument(
+        "--most", type=whole_number(1), default=12, metavar="N", help="run Canny on N images (12)"
+    )
+    parser.add_argument("--draws", type=whole_number(0), default=10, metavar="N", help="of the control (10)")
     parser.add_argument("--answers", metavar="FILE", help="answers to the trials, CSV or JSON")
 
 
@@ -133,10 +139,12 @@ def _noise_options(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="signal-to-noise ratios in dB (0,2,3.3,4,6,10)",
     )
-    parser.add_argument("--scenes", type=int, default=3, metavar="N", help="per ratio (3)")
+    parser.add_argument("--scenes", type=whole_number(1), default=3, metavar="N", help="per ratio (3)")
     add_ids(parser, "-d", "--detectors", text="default: all, at stated scales")
     add_ids(parser, "-m", "--measures", text="default: all without matching")
-    parser.add_argument("--thresholds", type=int, default=51, metavar="N", help="to choose from (51)")
+    parser.add_argument(
+        "--thresholds", type=whole_number(2), default=51, metavar="N", help="to choose from (51)"
+    )
 
 
 def _no_options(parser: argparse.ArgumentParser) -> None:
@@ -153,13 +161,30 @@ _OPTIONS = {
 
 
 def _run_matching(args: argparse.Namespace) -> int:
+    from edgecritic.cli._output import complain
     from edgecritic.errors import InputError
     from edgecritic.report.matching import matching_document, matching_drawings, triplet_drawing
-    from edgecritic.run.matching import combine_parts, make_plan, parse_share, run_parts, study_parts
+    from edgecritic.run.matching import (
+        canny_note,
+        combine_parts,
+        make_plan,
+        parse_share,
+        run_parts,
+        study_parts,
+    )
 
     if args.share is not None and args.out is None:
         raise InputError("--share needs --out, the folder where finished tasks are kept")
+    if args.triplet is not None and args.out is None:
+        raise InputError("--triplet needs --out, the folder that the drawing is written into")
     with _cases(args) as cases:
+        drawn = []
+        if args.triplet is not None:
+            reference, *candidates = _triplet(args.triplet)
+            drawn = [triplet_drawing(cases, reference, candidates, tolerance=5.0)]
+        note = canny_note(cases, images=args.most, canny=_count(args.canny, "--canny"))
+        if note is not None:
+            complain(f"warning: {note}")
         parts = study_parts(
             cases,
             tolerances=read_numbers(args.tolerances, "--tolerances"),
@@ -188,38 +213,34 @@ def _run_matching(args: argparse.Namespace) -> int:
             if args.share is not None:
                 print(f"share {args.share}: {len(scores)} tasks are finished")
                 return _complain(problems)
-            studies = combine_parts(parts, scores, partial=bool(problems))
-        drawings = matching_drawings(studies) if args.out is not None else []
-        triplet = _triplet(args.triplet, studies)
-        if triplet is not None and args.out is not None:
-            reference, candidates, tolerance = triplet
-            drawings.append(triplet_drawing(cases, reference, candidates, tolerance=tolerance))
-        document = matching_document(studies, drawings=drawings, problems=problems)
+            studies = combine_parts(parts, scores, failures=problems)
+        if args.out is not None:
+            worst = [row for study in studies for row in study.extremes]
+            if worst and not drawn:
+                most = min(worst, key=lambda row: row["margin"])
+                drawn = [
+                    triplet_drawing(cases, most["reference"], most["candidates"], tolerance=most["tolerance"])
+                ]
+            drawn = [*matching_drawings(studies), *drawn]
+        notes = [] if note is None else [note]
+        document = matching_document(studies, drawings=drawn, notes=notes, problems=problems)
         results = {"studies": [study.as_dict() for study in studies]}
         return _finish(args, document, results, problems)
 
 
-def _triplet(text: str | None, studies: Any) -> tuple[str, list[str], float] | None:
-    """Return the maps to draw: those that were asked for, or those that strategies sort most oppositely."""
+def _triplet(text: str) -> list[str]:
+    """Read the names of three maps; those such as 12#canny(1,2) hold commas themselves."""
     from edgecritic.errors import InputError
 
-    rows = [row for study in studies for row in study.extremes]
-    if text is not None:
-        # Names such as 12#canny(1,2) hold commas themselves.
-        parts = text.replace(",", "\0").split("\0")
-        names: list[str] = []
-        for part in parts:
-            if names and names[-1].count("(") > names[-1].count(")"):
-                names[-1] += f",{part}"
-            else:
-                names.append(part)
-        if len(names) != 3:
-            raise InputError(f"--triplet expects three maps, REF,ONE,TWO, got {text!r}")
-        return names[0], names[1:], 5.0
-    if not rows:
-        return None
-    worst = min(rows, key=lambda row: row["margin"])
-    return worst["reference"], worst["candidates"], worst["tolerance"]
+    names: list[str] = []
+    for part in text.split(","):
+        if names and names[-1].count("(") > names[-1].count(")"):
+            names[-1] += f",{part}"
+        else:
+            names.append(part)
+    if len(names) != 3:
+        raise InputError(f"--triplet expects three maps, REF,ONE,TWO, got {text!r}")
+    return names
 
 
 def _run_pairing(args: argparse.Namespace) -> int:
@@ -230,7 +251,7 @@ def _run_pairing(args: argparse.Namespace) -> int:
         study = run_pairing(
             args.data,
             samples=args.samples,
-            points=[int(number) for number in read_numbers(args.points, "--points")],
+            points=read_numbers(args.points, "--points"),
             detector=args.detector,
             jobs=args.jobs,
             cluster=args.cluster,
@@ -393,8 +414,10 @@ def _finish(
 
 
 def _complain(problems: list[str]) -> int:
+    from edgecritic.cli._output import complain
+
     for problem in problems:
-        sys.stderr.write(f"edgecritic: {' '.join(problem.split())}\n")
+        complain(problem)
     return 1 if problems else 0
 
 

@@ -55,9 +55,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Print the table; return 0 if every image was used, else 1."""
-    import sys
-
-    from edgecritic.cli._output import print_json
+    from edgecritic.cli._output import complain, print_json
     from edgecritic.cli._wide import terminal_width
     from edgecritic.measures.scoring import choose
     from edgecritic.protocols.tuning_summary import summarise_tunings
@@ -68,19 +66,19 @@ def run(args: argparse.Namespace) -> int:
     choose(args.measures, ())
     found, failures = _tune_all(_cases(args), args)
     summary = summarise_tunings(found) if found else None
+    if args.out and summary is not None:
+        from edgecritic.report.tuning import write_summary
+
+        write_summary(Path(args.out), summary)
     if args.json:
         images = {name: each.as_dict() for name, each in found.items()}
         print_json({"images": images, "failures": failures})
     elif summary is not None:
         print((next(iter(found.values())) if len(found) == 1 else summary).table(terminal_width()))
-    if args.out and summary is not None:
-        from edgecritic.report.tuning import write_summary
-
-        write_summary(Path(args.out), summary)
-        if not args.json:
+        if args.out:
             print(f"\nTables, figures and the best maps: {args.out}")
     for message in failures.values():
-        print(f"edgecritic: {message}", file=sys.stderr)
+        complain(message)
     return 1 if failures else 0
 
 

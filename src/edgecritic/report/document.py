@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import edgecritic
 from edgecritic.errors import DataError, MissingExtraError
 from edgecritic.report.figures import UNDATED, drawing_settings, leave_out
-from edgecritic.report.view import clean
+from edgecritic.report.view import clean, csv_cell, plain
 from edgecritic.run.files import replace_file, write_text
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def document_text(document: Document, *, width: int | None = None) -> str:
         parts += ["", _wrapped(table.title, width), "\n\n".join(pieces)]
         if table.note:
             parts.append(_wrapped(table.note, width))
-    return "\n".join(parts)
+    return plain("\n".join(parts))
 
 
 def document_html(document: Document) -> str:
@@ -236,14 +236,14 @@ def _shown(cell: Cell, digits: int) -> str:
         return "–"
     if isinstance(cell, float):
         return f"{cell:.{digits}f}"
-    return str(cell)
+    return " ".join(str(cell).splitlines())
 
 
 def _csv(table: Table) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.header)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows)
+    writer.writerow(map(csv_cell, table.header))
+    writer.writerows(["" if cell is None else csv_cell(cell) for cell in row] for row in table.rows)
     return stream.getvalue()
 
 

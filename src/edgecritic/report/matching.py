@@ -26,9 +26,13 @@ _TITLES = {"human": "human maps", "canny": "human against Canny maps"}
 
 
 def matching_document(
-    studies: Sequence[MatchingStudy], *, drawings: Sequence[Drawing] = (), problems: Sequence[str] = ()
+    studies: Sequence[MatchingStudy],
+    *,
+    drawings: Sequence[Drawing] = (),
+    notes: Sequence[str] = (),
+    problems: Sequence[str] = (),
 ) -> Document:
-    """Make text, tables and figures of the study."""
+    """Make text, tables and figures of the study; `notes` say what was left out on purpose."""
     findings = [line for study in studies for line in _findings(study)]
     facts = []
     for study in studies:
@@ -38,6 +42,7 @@ def matching_document(
                 facts.append(
                     (f"{study.maps}, {kind}", f"{one.pairs:,} pairs, {one.sortings.triplets:,} triplets")
                 )
+    facts += [("note", note) for note in notes]
     return Document(
         title="Does the matching strategy matter?",
         findings=tuple(findings),

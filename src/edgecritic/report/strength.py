@@ -30,7 +30,7 @@ def strength_document(results: Mapping[str, Any], *, pictures: bool = True) -> D
         facts=(
             ("truth", str(results["truth"])),
             ("protocol", str(results["protocol"]["id"])),
-            ("control", f"{results['draws']} draws, seed {results['seed']}"),
+            ("control", f"{results['draws']} draws, seed {results['seed']}" if results["draws"] else "none"),
         ),
         tables=tuple(_tables(results)),
         drawings=tuple(drawings),
@@ -54,15 +54,22 @@ def _findings(one: Mapping[str, Any]) -> list[str]:
     )
     lines = [change]
     if one["partial"] is not None:
-        more = last["f"] - one["partial"]["f"]
-        verdict = "better than" if more > 2 * one["partial"]["sd"] else "no better than"
-        lines.append(
-            f"{one['name']}: F {last['f']:.3f} at strength {last['strength']:g} is {verdict} "
-            f"{one['partial']['f']:.3f} ± {one['partial']['sd']:.3f} on as few labels chosen by place."
-        )
+        lines.append(f"{one['name']}: {_verdict(last, one['partial'])}")
     if rho is not None:
         lines.append(f"{one['name']}: Spearman's ρ of output and label strength is {rho:.3f}.")
     return lines
+
+
+def _verdict(level: Mapping[str, Any], control: Mapping[str, Any]) -> str:
+    """Compare the highest level with its control; one draw has no spread to judge by."""
+    score = f"F {level['f']:.3f} at strength {level['strength']:g}"
+    if control["sd"] is None:
+        return f"{score}; {control['f']:.3f} on as few labels chosen by place, in a single draw."
+    verdict = "better" if level["f"] - control["f"] > 2 * control["sd"] else "no better"
+    return (
+        f"{score} is {verdict} than {control['f']:.3f} ± {control['sd']:.3f} on as "
+        "few labels chosen by place (better: by more than two standard deviations of the draws)."
+    )
 
 
 def _tables(results: Mapping[str, Any]) -> list[Table]:
@@ -74,7 +81,7 @@ def _tables(results: Mapping[str, Any]) -> list[Table]:
         ]
         if one["partial"] is not None:
             part = one["partial"]
-            name = f"{one['name']}, as few by place"
+            name = f"{one['name']}, as few as ≥ {part['strength']:g}, by place"
             rows.append((name, part["f"], part["precision"], part["recall"], None, None, None))
     return [
         Table(
@@ -98,7 +105,9 @@ def _levels(results: Mapping[str, Any]) -> Drawing:
                 ys = [level[key] for level in one["levels"]]
                 panel.plot(xs, ys, "o-", color=colour, label=one["name"])
                 if one["partial"] is not None:
-                    panel.plot(1, one["partial"][key], "x", color=colour, ms=9, mew=2)
+                    panel.plot(
+                        one["partial"]["strength"], one["partial"][key], "x", color=colour, ms=9, mew=2
+                    )
             panel.set_xlabel("label strength at least")
             panel.set_title("F" if key == "f" else key)
             panel.set_ylim(0, 1)
@@ -107,7 +116,8 @@ def _levels(results: Mapping[str, Any]) -> Drawing:
     return draw(
         "levels",
         "Precision, recall and F on labels of growing strength",
-        "At the threshold of the best F. Crosses: the control, as few labels as consensus, chosen by place.",
+        "At the threshold of the best F. Crosses: the control, as few labels as at that strength, "
+        "chosen by place.",
         paint,
         size=(9, 3.4),
     )

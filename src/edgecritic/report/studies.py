@@ -32,8 +32,10 @@ def pairing_document(study: PairingStudy) -> Document:
             f"{name} {values[0]:.3f}" for name, values in r.items() if values and values[0] is not None
         )
         findings.append(
-            f"{one.data}: EPS correlates with the Hungarian method by {min(eps):.3f} to {max(eps):.3f}; at "
-            f"side {one.sides[0]}: {smallest}."
+            f"{one.data}: EPS correlates with the Hungarian method by {min(eps):.3f} to {max(eps):.3f}"
+            + (f"; at side {one.sides[0]}: {smallest}." if smallest else ".")
+            if eps
+            else f"{one.data}: the figures of merit do not vary, there is no correlation to tell."
         )
         rows: list[tuple[Cell, ...]] = [
             (side, number, *line)

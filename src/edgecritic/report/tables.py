@@ -12,6 +12,7 @@ from edgecritic.report.view import (
     ap_rule,
     cells,
     clean,
+    csv_cell,
     interval,
     nms_text,
     p_values,
@@ -162,7 +163,7 @@ def table_csv(results: Mapping[str, Any]) -> str:
         ceval = detector.get("ceval") or {}
         writer.writerow(
             [
-                clean(detector["name"]),
+                csv_cell(detector["name"]),
                 detector["images"],
                 ods["f"],
                 *(interval(detector, "ods") or ("", "")),
@@ -182,9 +183,9 @@ def table_csv(results: Mapping[str, Any]) -> str:
                 (ceval.get("ods") or {}).get("f"),
                 (ceval.get("ois") or {}).get("f"),
                 ceval.get("ap"),
-                clean(protocol["id"]),
+                csv_cell(protocol["id"]),
                 *pixels,
-                nms_text(protocol),
+                csv_cell(nms_text(protocol)),
             ]
         )
     return out.getvalue()

@@ -19,6 +19,7 @@ from edgecritic.errors import MissingExtraError
 from edgecritic.protocols.tuning_result import Tuning
 from edgecritic.protocols.tuning_summary import TuningSummary
 from edgecritic.report.figures import draw_or_leave_out, drawing_settings, save_figure
+from edgecritic.report.view import csv_cell
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -38,7 +39,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
 
 FAVOURITES = ("sk", "psi", "fom", "f", "baddeley", "complexity")
-"""Measures whose best maps are drawn and written."""
+"""Measures that come first in the montage of the best maps, which has so many rows."""
 
 _COLUMNS = 4
 
@@ -153,14 +154,16 @@ def write_tuning(
     """Write the figures, the best maps and ``tuning.json`` of one image; return the files.
 
     ``curves.png``, ``montage.png`` (images only), with truth ``rates.png`` (``rates-matched.png`` under the
-    strategy `matching`), and ``best/MEASURE/DETECTOR.png`` for the measures of the montage.
+    strategy `matching`), and ``best/MEASURE/DETECTOR.png`` for all measures. The montage has a row for
+    each of the first six measures, `FAVOURITES` before others.
     """
     from edgecritic.datasets.write import write_map
     from edgecritic.run.files import write_text
 
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
-    shown = [measure for measure in FAVOURITES if measure in tuning.measures] or list(tuning.measures[:6])
+    others = [measure for measure in tuning.measures if measure not in FAVOURITES]
+    shown = [*(measure for measure in FAVOURITES if measure in tuning.measures), *others][: len(FAVOURITES)]
     flat = tuning.best_map(tuning.detectors[0], shown[0]).ndim == 2
     write_text(home / "tuning.json", json.dumps(tuning.as_dict(), indent=2, ensure_ascii=False) + "\n")
     drawings: dict[str, Callable[[Path], None]] = {"curves.png": lambda path: draw_curves(tuning, path)}
@@ -171,7 +174,7 @@ def write_tuning(
     if tuning.truths and matching is not None:
         drawings["rates-matched.png"] = lambda path: draw_rates(tuning, path, strategy=matching)
     written = [home / "tuning.json", *_draw_all(home, drawings)]
-    for measure, detector in itertools.product(shown, tuning.detectors):
+    for measure, detector in itertools.product(tuning.measures, tuning.detectors):
         written.append(home / "best" / measure / f"{detector}.{'png' if flat else 'npy'}")
         write_map(written[-1], tuning.best_map(detector, measure))
     return tuple(written)
@@ -186,7 +189,7 @@ def write_summary(folder: str | PathLike[str], summary: TuningSummary) -> tuple[
     rows, text = summary.rows(), io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: csv_cell(cell) for name, cell in row.items()} for row in rows)
     written = [home / "table.csv", home / "table.txt"]
     write_text(written[0], text.getvalue())
     write_text(written[1], f"{summary}\n")

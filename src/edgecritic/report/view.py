@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ __all__ = [
     "LEVELS",
     "Series",
     "cells",
+    "plain",
+    "csv_cell",
     "clean",
     "short",
     "shorten",
@@ -30,6 +33,47 @@ Results = Mapping[str, Any]
 
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 """Significance levels and their marks, smallest first."""
+
+
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def plain(text: str, *, escape: bool = False) -> str:
+    r"""Return text of many lines that a terminal shows and does not obey.
+
+    Control characters, direction overrides and bytes that were not text become ``�``, or with `escape`
+    what JSON writes for them.
+
+    Examples
+    --------
+    >>> print(plain("net\x1b[31m"), plain("\x9b", escape=True))
+    net�[31m \u009b
+    """
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}" if escape else "�", text)
+
+
+def csv_cell(cell: object) -> object:
+    r"""Return a cell for a CSV file: text on one line, which no spreadsheet takes for a formula.
+
+    Numbers and ``None`` stay as they are. Text that begins like a formula gets an apostrophe in front.
+
+    Examples
+    --------
+    >>> csv_cell("=1+1"), csv_cell("-0.5"), csv_cell(-0.5)
+    ("'=1+1", '-0.5', -0.5)
+    """
+    if not isinstance(cell, str) or not cell:
+        return cell
+    text = clean(cell)
+    return f"'{text}" if text[0] in "=+-@" and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def clean(text: object) -> str:

@@ -27,7 +27,10 @@ from edgecritic.studies.blocks import (
 from edgecritic.studies.matching import MatchingStudy, analyse, join_blocks
 from edgecritic.studies.pairs import TOLERANCES
 
-__all__ = ["StudyPart", "Plan", "study_parts", "make_plan", "run_parts", "combine_parts", "parse_share"]
+__all__ = [
+    *("StudyPart", "Plan", "study_parts", "canny_note", "make_plan", "run_parts", "combine_parts"),
+    "parse_share",
+]
 
 DEFAULT_INTER = 24
 """So many images are compared with each other, with one map each, unless all are asked for."""
@@ -106,6 +109,8 @@ def study_parts(
         On so many images that have a photo the human maps are compared with six Canny maps too (0: none);
         ``None``: on all of them.
     """
+    if images is not None and images < 1:
+        raise InputError(f"the study needs at least one image, most is {images}")
     chosen = list(cases)[:images]
     if not chosen:
         raise DataError("the study needs images with several annotators, none was found")
@@ -115,15 +120,33 @@ def study_parts(
         across = inter_blocks(chosen[:inter], tolerances, most=1, images_per_block=12) if inter else []
         human = [*intra_blocks(chosen, tolerances), *across]
     parts = [StudyPart(maps="human", blocks=tuple(human), symmetric=True)]
-    seen = [case for case in chosen if case.image is not None]
-    seen = seen[:canny]
+    seen = _with_photo(chosen)[:canny]
     if seen:
-        blocks = canny_blocks(seen, tolerances)
-        few = seen if inter is None else seen[: inter // 3]
-        if few:
-            blocks += canny_blocks(few, tolerances, inter=True)
+        if inter is None:
+            blocks = canny_blocks(seen, tolerances, inter=True)
+        else:
+            few = seen[: inter // 3]
+            blocks = [*canny_blocks(seen, tolerances), *canny_blocks(few, tolerances, inter=True, most=1)]
         parts.append(StudyPart(maps="canny", blocks=tuple(blocks), symmetric=False))
     return parts
+
+
+def canny_note(
+    cases: Sequence[Case], *, images: int | None = None, canny: int | None = DEFAULT_CANNY
+) -> str | None:
+    """Say on how many images Canny maps are compared if photos are missing; arguments as of `study_parts`."""
+    chosen = list(cases)[:images]
+    wanted = len(chosen[:canny])
+    seen = len(_with_photo(chosen)[:canny])
+    if seen == wanted:
+        return None
+    if seen == 0:
+        return "Canny maps are left out, there is no photo; give the folder of photos with --images"
+    return f"Canny maps are compared on {seen} instead of {wanted} images, the others have no photo"
+
+
+def _with_photo(cases: Sequence[Case]) -> list[Case]:
+    return [case for case in cases if case.image is not None]
 
 
 def parse_share(text: str) -> tuple[int, int]:
@@ -229,7 +252,7 @@ def combine_parts(
     scores: dict[str, BlockScores] | None = None,
     folders: Sequence[str | Path] = (),
     *,
-    partial: bool = False,
+    failures: Sequence[str] = (),
 ) -> list[MatchingStudy]:
     """Analyse the results of all shares.
 
@@ -241,8 +264,8 @@ def combine_parts(
         Results at hand; the others are read from the folders.
     folders : sequence of path
         Where shares were stored.
-    partial : bool
-        Analyse what there is instead of asking for what is missing.
+    failures : sequence of str
+        Why tasks have no result; what there is is analysed then, instead of asking for what is missing.
     """
     homes = [Path(folder).absolute() for folder in folders]
     known = dict(scores or {})
@@ -260,14 +283,15 @@ def combine_parts(
         if blocks:
             table = join_blocks(blocks, tolerances=part.blocks[0].tolerances, symmetric=part.symmetric)
             studies.append(analyse(table, maps=part.maps))
-    if missing and not partial:
+    if missing and not failures:
         total = sum(len(part.blocks) for part in parts)
         raise DataError(
             f"{missing} of {total} tasks are not finished; run their shares "
             "(or the command without --share, which does what is missing) before combining"
         )
     if not studies:
-        raise DataError("nothing was compared yet")
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        raise DataError(f"nothing could be compared: {failures[0]}{more}")
     return studies
 
 

@@ -10,6 +10,9 @@ from edgecritic.protocols.presets import Protocol, get_protocol
 
 __all__ = ["load_protocol", "find_protocol"]
 
+_LIMIT = 2**14
+"""Most bytes of a protocol file: a key of very many parts takes the square of its length to read."""
+
 
 def load_protocol(path: str | os.PathLike[str]) -> Protocol:
     """Read a protocol from a TOML file.
@@ -26,7 +29,7 @@ def load_protocol(path: str | os.PathLike[str]) -> Protocol:
     DataError
         If the file cannot be read, or does not hold a protocol.
     """
-    text = read_text(path)
+    text = read_text(path, limit=_LIMIT)
     try:
         return Protocol.from_toml(text)
     except EdgeCriticError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ __all__ = ["run_strength", "SCHEMA"]
 SCHEMA = 1
 """Version of the layout of ``strength.json``."""
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 DRAWS = 10
 
 
@@ -44,6 +45,7 @@ class _Job:
     seed: int
     folder: Path | None
     fresh: bool
+    binarize: float | None
 
 
 def run_strength(
@@ -59,6 +61,7 @@ def run_strength(
     cluster: str | None = None,
     masks: str | Path | None = None,
     split: str | None = None,
+    binarize: float | None = None,
     fresh: bool = False,
     only: Collection[str] | None = None,
     progress: Progress | None = None,
@@ -67,14 +70,15 @@ def run_strength(
 
     For every level each annotator's map keeps its labels of that strength or more, and the whole protocol
     is run on what is left. Level 0 is the usual benchmark, level 1 that on consensus labels. The control
-    keeps as many labels as consensus does, but chosen by place (`partial_labels`), averaged over draws.
+    keeps as many labels as the highest level does, but chosen by place (`partial_labels`), averaged over
+    draws; there is none if the highest level is 0, which leaves no label out.
 
     The precision bonus is what a candidate gains because a match with any single annotator counts: P minus
     the mean over annotators of the share of candidate pixels that match that annotator.
 
     Parameters
     ----------
-    detectors, truth, protocol, out, jobs, cluster, masks, split, fresh, progress
+    detectors, truth, protocol, out, jobs, cluster, masks, split, binarize, fresh, progress
         As for :func:`edgecritic.run.bench.run_bench`; the same `out` may be used.
     levels : sequence of float
         Strengths in [0, 1].
@@ -92,6 +96,7 @@ def run_strength(
     steps = tuple(sorted({float(level) for level in levels}))
     if not steps or not all(0 <= level <= 1 for level in steps):
         raise InputError(f"strengths must lie in [0, 1], got {list(levels)}")
+    drawn = draws if steps[-1] > 0 else 0
     folder = absolute(out)
     work = []
     for name, place in detectors.items():
@@ -100,7 +105,7 @@ def run_strength(
             raise DataError(f"{place}: {'; '.join(found.no_case())}")
         records = None if folder is None else folder / RECORDS / "@strength" / safe_name(name)
         cases = [case for case in found if only is None or case.id in only]
-        work += [_Job(name, case, chosen, steps, draws, seed, records, fresh) for case in cases]
+        work += [_Job(name, case, chosen, steps, drawn, seed, records, fresh, binarize) for case in cases]
     finished: dict[str, dict[str, Any]] = {name: {} for name in detectors}
     failures = []
     for name, image, content in run_tasks(_judge, work, jobs=jobs, cluster=cluster, progress=progress):
@@ -115,10 +120,10 @@ def run_strength(
         "protocol": {**chosen.as_dict(), "digest": chosen.digest},
         "truth": Path(truth).name,
         "levels": list(steps),
-        "draws": draws,
+        "draws": drawn,
         "seed": seed,
         "detectors": [
-            _entry(name, images, chosen, steps, draws) for name, images in finished.items() if images
+            _entry(name, images, chosen, steps, drawn) for name, images in finished.items() if images
         ],
         "failures": sorted(failures, key=lambda row: (row["detector"], row["id"])),
     }
@@ -145,13 +150,15 @@ def _key(case: Case, job: _Job) -> str:
     files = digest(
         case.contents[path] for path in (*case.truths, case.prediction, case.mask) if path is not None
     )
-    return record_key([RECORD_VERSION, job.protocol.digest, job.levels, job.draws, job.seed, files])
+    settings = [job.protocol.digest, job.levels, job.draws, job.seed, job.binarize]
+    return record_key([RECORD_VERSION, *settings, files])
 
 
 def _measure(case: Case, job: _Job) -> dict[str, Any]:
     if case.prediction is not None and holds_segmentations(case.source(case.prediction)):
         raise InputError(f"{case.id}: label strength needs a soft map, this prediction holds segmentations")
-    output, truths, mask = case.load_strength(), case.load_truths(), case.load_mask()
+    output, mask = case.load_strength(), case.load_mask()
+    truths = case.load_truths(binarize=job.binarize)
     if mask is not None:
         truths = [truth & mask for truth in truths]
     found = strength(truths, tolerance=job.protocol.tolerance_for(truths[0].shape))
@@ -160,7 +167,10 @@ def _measure(case: Case, job: _Job) -> dict[str, Any]:
         swept = sweep(output, maps, protocol=job.protocol, mask=mask)
         return {"counts": swept.counts[:, 1:].astype(int).tolist(), "zero": swept.zero.tolist()}
 
-    draws = [partial_labels(found, seed=[job.seed, draw, *case.id.encode()]) for draw in range(job.draws)]
+    draws = [
+        partial_labels(found, level=job.levels[-1], seed=[job.seed, draw, *os.fsencode(case.id)])
+        for draw in range(job.draws)
+    ]
     seen = output if mask is None else np.where(mask, output, 0.0)
     return {
         "shape": list(found.shape),
@@ -190,7 +200,7 @@ def _entry(
         "name": name,
         "images": len(images),
         "levels": rows,
-        "partial": None if not partial else _mean_point(partial),
+        "partial": None if not partial else {"strength": levels[-1], **_mean_point(partial)},
         "outputs": pool_output_strength(parts).as_dict(),
     }
 
@@ -236,11 +246,12 @@ def _bonus(
     return {"union_precision": union, "annotator_precision": each, "precision_bonus": union - each}
 
 
-def _mean_point(points: Sequence[Any]) -> dict[str, float]:
+def _mean_point(points: Sequence[Any]) -> dict[str, float | None]:
+    """Return the mean over draws, and the standard deviation of F if there are several."""
     f = np.array([point.f for point in points])
     return {
         "f": float(f.mean()),
-        "sd": float(f.std(ddof=1)) if f.size > 1 else 0.0,
+        "sd": float(f.std(ddof=1)) if f.size > 1 else None,
         "precision": float(np.mean([point.precision for point in points])),
         "recall": float(np.mean([point.recall for point in points])),
     }

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.annotators.answers import read_answers, trials_json
+from edgecritic.annotators.answers import read_votes, trials_json
 from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, dataset_risk, trials
 from edgecritic.annotators.perceptual import LabelStrength, strength
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
 from edgecritic.datasets.write import write_map
-from edgecritic.errors import DataError, EdgeCriticError, OutputError
+from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.inputs import BoolArray
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.sweep import candidate_at
@@ -64,7 +64,7 @@ def run_pairing(
     *,
     samples: int = 200,
     sides: Sequence[int] = SIDES,
-    points: Sequence[int] = (300, 1000, 3000, 10000, 30000),
+    points: Sequence[float] = (300, 1000, 3000, 10000, 30000),
     most_slow: int = 3000,
     detector: str = "sobel",
     seed: int = 0,
@@ -79,11 +79,15 @@ def run_pairing(
     data : path, optional
         Folder of the MNI152 template, for real sub-images beside the synthetic ones.
     samples : int
-        Sub-images of each side.
-    points : sequence of int
+        Sub-images of each side, at least two.
+    points : sequence of whole numbers
         Sizes of the point sets that are timed (on this machine, one after the other); the dense
         Hungarian method up to `most_slow` only.
     """
+    if samples < 2:
+        raise InputError(f"a correlation needs at least 2 samples of each side, got {samples}")
+    if not all(1 <= number < np.inf and number == int(number) for number in points):
+        raise InputError(f"points must be whole numbers of at least 1, got {list(points)}")
     families = {"synthetic": {side: list(synthetic_samples(side, samples, seed=seed)) for side in sides}}
     if data is not None:
         families["mni152"] = brain_samples(data, sides, samples, detector=detector, seed=seed)
@@ -95,7 +99,7 @@ def run_pairing(
     found = tuple(accuracy(name, {side: scored[name, side] for side in sides}) for name in families)
     times = []
     for ndim in (2, 3):
-        for number in points:
+        for number in sorted({int(number) for number in points}):
             methods = [
                 name
                 for name in (*METHODS, "exact", DENSE)
@@ -192,11 +196,12 @@ def run_labels(
     draws : int
         Of the partial-label control.
     answers : path, optional
-        Answers of people to ``trials.json`` of an earlier run, as CSV or JSON.
+        Answers of people to ``trials.json`` of an earlier run, as CSV or JSON, or ``answers.csv`` of an
+        experiment of the studio.
     fresh : bool
         Compute everything anew.
     """
-    given = [] if answers is None else read_answers(answers)
+    own, given = (None, []) if answers is None else read_votes(answers)
     home = Path(out).absolute()
     common: dict[str, Any] = {"split": split, "jobs": jobs, "cluster": cluster, "fresh": fresh}
     common["progress"] = progress
@@ -208,7 +213,8 @@ def run_labels(
     if not maps:
         seen = [case for case in cases if case.image is not None][:most]
         if not seen:
-            return LabelsStudy(annotators=people, strength=None, trials=(), risks={})
+            risks = {} if answers is None else _risks(own or [], given, answers)
+            return LabelsStudy(annotators=people, strength=None, trials=(), risks=risks)
         judged_ids = {case.id for case in seen}  # an earlier run may have left maps of other images there
         maps = {detector: _detect_all(seen, detector, home / "detected", jobs, cluster)}
     judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, only=judged_ids, **common)
@@ -218,7 +224,7 @@ def run_labels(
         wanted = several if judged_ids is None else judged_ids
         asked += _trials(entry, [case for case in found if case.id in wanted], seed)
     write_text(home / "trials.json", trials_json(asked))
-    risks = {} if answers is None else _risks(asked, given, answers)
+    risks = {} if answers is None else _risks(asked if own is None else own, given, answers)
     return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), risks=risks)
 
 

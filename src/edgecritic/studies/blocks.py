@@ -22,8 +22,12 @@ from edgecritic.studies.pairs import STRATEGIES, Comparer
 
 __all__ = ["Source", "Block", "BlockScores", "compare_block", "intra_blocks", "inter_blocks", "canny_blocks"]
 
-CANNY_SCALES = tuple((smooth, sigma) for smooth in (1, 2) for sigma in (1, 2, 3))
-"""The six Canny maps: scale of the smoothing, scale of the differentiation."""
+CANNY = {
+    f"canny({smooth},{sigma})": f"canny(sigma={sigma}, smooth={smooth}, neighbours=nearest)"
+    for smooth in (1, 2)
+    for sigma in (1, 2, 3)
+}
+"""The six Canny maps: scale of the smoothing and of the differentiation, and the detector's id."""
 
 IMAGES_PER_BLOCK = 3
 """Three by three images of BSDS have about 270 pairs of maps: a second or two."""
@@ -84,12 +88,7 @@ class Source:
         from edgecritic.detectors import detect
 
         grey = read_image(photo)
-        return {
-            f"{self.image}#canny({smooth},{sigma})": detect(
-                f"canny(sigma={sigma}, smooth={smooth})", grey
-            ).hysteresis()
-            for smooth, sigma in CANNY_SCALES
-        }
+        return {f"{self.image}#{name}": detect(found, grey).hysteresis() for name, found in CANNY.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +172,19 @@ def canny_blocks(
     tolerances: Sequence[float],
     *,
     inter: bool = False,
+    most: int | None = None,
     images_per_block: int = IMAGES_PER_BLOCK,
 ) -> list[Block]:
     """Return blocks of human maps against Canny maps: of the same photo, or of all photos (`inter`).
 
-    Across photos the first annotator of each image is the reference.
+    All human maps of an image are references, or its first `most`.
     """
-    most = 1 if inter else None
     people = [Source.of(case, most=most) for case in cases]
     machines = [Source.of(case, kind="canny") for case in cases]
     if not inter:
         return [Block((a,), (b,), tuple(tolerances)) for a, b in zip(people, machines, strict=True)]
-    rows, columns = _groups(people, 2 * images_per_block), _groups(machines, 2 * images_per_block)
+    size = images_per_block if most is None else 2 * images_per_block
+    rows, columns = _groups(people, size), _groups(machines, size)
     return [Block(row, column, tuple(tolerances)) for row in rows for column in columns]
 
 
@@ -203,7 +203,8 @@ def _lying(mask: BoolArray) -> BoolArray:
 
 
 def _record(sources: Sequence[Source]) -> list[Any]:
-    return [[source.image, source.kind, source.most] for source in sources]
+    drawn = {"human": "human", "canny": list(CANNY.values())}
+    return [[source.image, drawn[source.kind], source.most] for source in sources]
 
 
 def _names(block: Block) -> str:
