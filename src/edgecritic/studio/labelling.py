@@ -182,9 +182,7 @@ def edits_of(session: Session, annotation: Annotation) -> Iterator[Edit]:
     for at in range(0, len(places), _READ_AT_ONCE):
         part = Event.seq.in_(places[at : at + _READ_AT_ONCE])
         rows = session.execute(
-            select(Event.op, Event.data)
-            .where(Event.annotation_id == annotation.id, part)
-            .order_by(Event.seq)
+            select(Event.op, Event.data).where(Event.annotation_id == annotation.id, part).order_by(Event.seq)
         )
         for row in rows:
             yield Edit(row.op, row.data)
