@@ -188,13 +188,15 @@ def test_a_file_that_needs_too_much_memory_or_time_is_refused(monkeypatch, tmp_p
         apart.read_apart("read_array", path)
 
 
-def test_many_maps_of_one_file_are_bounded(tmp_path):
+def test_many_maps_of_one_file_are_bounded(tmp_path, monkeypatch, capfd):
     from edgecritic.studio import apart
 
-    path = tmp_path / "many.npz"
-    np.savez_compressed(path, **{f"a{n}": np.zeros((5000, 5000), dtype=bool) for n in range(26)})
-    with pytest.raises(DataError, match="MiB"):
-        apart.read_apart("read_truths", path)
+    np.savez(tmp_path / "many.npz", **{f"a{n}": np.eye(50, dtype=bool) for n in range(9)})
+    monkeypatch.setattr(apart, "_limit", lambda: None)
+    assert apart._main("read_truths", tmp_path / "many.npz") == 0
+    monkeypatch.setattr(apart, "MOST_RESULT", 8 * 50 * 50)
+    assert apart._main("read_truths", tmp_path / "many.npz") != 0
+    assert "DataError:holds maps of more than" in capfd.readouterr().out
 
 
 def test_images_without_labels_or_space_have_no_checks():

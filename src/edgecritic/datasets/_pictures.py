@@ -57,6 +57,7 @@ def picture_shape(path: Path) -> tuple[int, int]:
     """Return (rows, columns) of the turned picture, from what stands before and after the pixels."""
     from PIL import Image
 
+    picture: Any
     with quiet(), Image.open(path, formats=_FORMATS) as picture:
         columns, rows = picture.size
         if picture.format == "PNG" and not any(note in read_bytes(path) for note in _PNG_NOTES):

@@ -19,14 +19,14 @@ __all__ = [
 
 FREE, ADDED, REMOVED = 0, 1, 2
 
-_ON, _FOUND, _JUNCTION, _BESIDE, _RIM = 1, 2, 4, 8, 16
+_ON, _FOUND, _JUNCTION, _BESIDE = 1, 2, 4, 8
 _TILE = 16
 
 
 @kernel
 def _is_on(marks: Bytes, levels: Bytes, least: int, row: int, column: int) -> bool:
     mark = marks[row, column]
-    return mark == ADDED or (mark == FREE and levels[row, column] >= least)
+    return bool(mark == ADDED or (mark == FREE and levels[row, column] >= least))
 
 
 @kernel
@@ -156,49 +156,72 @@ def remove_segment(marks: Bytes, levels: Bytes, least: int, x: int, y: int) -> N
     """Remove the 8-connected pixels around one that is on, as far as the junctions.
 
     There is no way either between two pixels that both touch a junction. What a pixel is, is found out
-    for a tile at a time when the way comes near it; the flags have a margin of one pixel.
+    for a tile at a time when the way comes near it; the flags have a margin of one pixel. Pixels that touch
+    no junction are followed run by run, and have the flag `_FOUND` from when their run is.
     """
     height, width = marks.shape
     wide = width + 2
-    steps = np.array([-wide - 1, -wide, 1 - wide, -1, 1, wide - 1, wide, wide + 1])
     flags = np.zeros((height + 2) * wide, dtype=np.uint8)
     known = np.zeros(((height - 1) // _TILE + 1, (width - 1) // _TILE + 1), dtype=np.bool_)
-    on = np.zeros((2, _TILE + 4, _TILE + 4), dtype=np.uint8)
+    work = np.zeros((2, _TILE + 4, _TILE + 4), dtype=np.uint8)
     waiting, count = np.empty(1024, dtype=np.int32), 1
     waiting[0] = (y + 1) * wide + x + 1
-    _know(marks, levels, least, y, x, flags, known, on)
-    flags[waiting[0]] |= _FOUND
+    _know(marks, levels, least, y, x, flags, known, work)
+    if flags[waiting[0]] & (_JUNCTION | _BESIDE):
+        flags[waiting[0]] |= _FOUND
     while count:
         count -= 1
         at = waiting[count]
-        flag = flags[at]
-        if flag & _JUNCTION:
+        plain = not flags[at] & (_JUNCTION | _BESIDE)
+        if flags[at] & _JUNCTION or (plain and flags[at] & _FOUND):
             continue
-        if flag & _RIM:
-            row, column = at // wide - 1, at % wide - 1
-            for other in range(max(row - 1, 0), min(row + 2, height)):
-                for near in range(max(column - 1, 0), min(column + 2, width)):
-                    _know(marks, levels, least, other, near, flags, known, on)
-        asked = _ON | _FOUND | _JUNCTION | (flag & _BESIDE)
-        if count + 8 > waiting.size:
-            waiting = _doubled(waiting, 0)
-        for step in steps:
-            if flags[at + step] & asked == _ON:
-                flags[at + step] |= _FOUND
-                waiting[count] = at + step
-                count += 1
-    for tile_row, tile_column in zip(*np.nonzero(known)):
-        for row in range(tile_row * _TILE, min((tile_row + 1) * _TILE, height)):
-            for column in range(tile_column * _TILE, min((tile_column + 1) * _TILE, width)):
+        row = at // wide - 1
+        start, stop = at, at + 1
+        if plain:
+            while _is_plain(flags[start - 1]):
+                start -= 1
+            while _is_plain(flags[stop]):
+                stop += 1
+            for place in range(start, stop):
+                flags[place] |= _FOUND
+        left, right = start % wide - 1, (stop - 1) % wide - 1
+        for other in range(max(row - 1, 0), min(row + 2, height)):
+            for tile in range(max(left - 1, 0) // _TILE, min(right + 1, width - 1) // _TILE + 1):
+                _know(marks, levels, least, other, tile * _TILE, flags, known, work)
+        if count + 3 * (stop - start + 2) > waiting.size:
+            waiting = _doubled(waiting, 3 * (stop - start + 2))
+        for shift in range(-wide, wide + 1, wide):
+            before = False
+            for place in range(start - 1 + shift, stop + 1 + shift):
+                flag = flags[place]
+                here = flag & (_ON | _FOUND | _JUNCTION | _BESIDE) == _ON
+                if here and not before:
+                    waiting[count] = place
+                    count += 1
+                elif plain and flag & (_ON | _FOUND | _JUNCTION) == _ON and flag & _BESIDE:
+                    flags[place] |= _FOUND
+                    waiting[count] = place
+                    count += 1
+                before = here
+    for tile in np.flatnonzero(known):
+        top, left = tile // known.shape[1] * _TILE, tile % known.shape[1] * _TILE
+        for row in range(top, min(top + _TILE, height)):
+            for column in range(left, min(left + _TILE, width)):
                 if flags[(row + 1) * wide + column + 1] & _FOUND:
                     marks[row, column] = REMOVED
+
+
+@kernel
+def _is_plain(flag: int) -> bool:
+    """Tell whether a pixel is on, touches no junction and was not found yet."""
+    return flag & (_ON | _FOUND | _JUNCTION | _BESIDE) == _ON
 
 
 @kernel
 def _know(
     marks: Bytes, levels: Bytes, least: int, y: int, x: int, flags: Bytes, known: Bools, work: Bytes
 ) -> None:
-    """Fill the flags of the tile of a pixel: on, a junction, beside one, at the rim of the tile.
+    """Fill the flags of the tile of a pixel: on, a junction, beside one.
 
     A junction is on and has three or more changes from off to on around it.
     """
@@ -232,15 +255,13 @@ def _know(
                 near = meets[i - 1, j - 1] | meets[i - 1, j] | meets[i - 1, j + 1] | meets[i, j - 1]
                 near |= meets[i, j + 1] | meets[i + 1, j - 1] | meets[i + 1, j] | meets[i + 1, j + 1]
                 flag |= near * _BESIDE
-            if i == 2 or j == 2 or i == _TILE + 1 or j == _TILE + 1:
-                flag |= _RIM
             flags[(top + i - 1) * (width + 2) + left + j - 1] = flag
 
 
 @kernel
 def remove_specks(marks: Bytes, levels: Bytes, least: int, size: int) -> None:
     """Remove every 8-connected piece of fewer than `size` pixels: runs of rows, joined where they touch."""
-    height, width = marks.shape
+    height = marks.shape[0]
     ends = np.empty(_count_runs(marks, levels, least) * 2 + 2, dtype=np.int32)
     parent = np.empty(ends.size // 2, dtype=np.int32)
     pixels = np.empty(ends.size // 2, dtype=np.int32)

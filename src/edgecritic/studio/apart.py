@@ -51,7 +51,12 @@ def read_apart(reader: str, path: Path) -> list[NDArray[Any]]:
         try:
             done = subprocess.run(
                 [*_COMMAND, reader, str(path)],
-                env={**os.environ, **one_thread, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={
+                    **os.environ,
+                    **one_thread,
+                    "PYTHONIOENCODING": "utf-8",
+                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                },
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -100,9 +105,9 @@ def _main(reader: str, path: Path) -> int:
             np.save(_result(path, number), array, allow_pickle=False)
     except EdgeCriticError as error:
         kind = "InputError" if isinstance(error, InputError) else "DataError"
-        sys.stdout.buffer.write(f"{kind}:{error}".encode())
+        sys.stdout.write(f"{kind}:{error}")
         return _REFUSED
-    print(len(arrays))
+    sys.stdout.write(str(len(arrays)))
     return 0
 
 

@@ -5,9 +5,9 @@ The same rules are written in ``static/fold.js``; both use integers only and giv
 A map has levels (the proposal: 0 for no crest, else 1 … 255), a threshold, and one mark per pixel: none,
 added or removed. A pixel is on if it is added, or if it has no mark and its level reaches the threshold.
 
-The cost is bounded: a stroke has a largest size, a removed piece costs as much as it has pixels, a map that is
-cleared or replaced makes everything before it irrelevant, and specks, for which the whole map must be looked
-at, can be removed a number of times only that depends on the size of the image.
+The cost is bounded: a stroke has a largest size, a removed piece costs as much as it has pixels, a map
+that is cleared or replaced makes everything before it irrelevant, and specks, for which the whole map must
+be looked at, can be removed a number of times that depends on the size of the image.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MOST_SPECK: Final = 1000
 MOST_STEPS: Final = 40_000
 MOST_POINTS: Final = {"draw": 16_000, "erase": 4_100}
 MOST_RUNS: Final = 600_000
-SPECK_PIXELS: Final = 2**27
+SPECK_PIXELS: Final = 100_000_000
 """Pixels of an image, times how often its specks may be removed."""
 
 SCOPES = ("component", "segment")
@@ -100,7 +100,7 @@ def most_specks(shape: tuple[int, int]) -> int:
     Examples
     --------
     >>> most_specks((4000, 6000)), most_specks((1500, 2000)), most_specks((321, 481))
-    (5, 44, 869)
+    (4, 33, 647)
     """
     return SPECK_PIXELS // (shape[0] * shape[1])
 

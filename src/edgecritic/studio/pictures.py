@@ -128,9 +128,8 @@ def read_map_file(content: bytes, kind: str, shape: tuple[int, int], most_pixels
     for one in found:
         if one.shape != shape:
             remedy = f"; {SIDEWAYS}" if one.shape == shape[::-1] else ""
-            raise InputError(
-                f"has {'×'.join(map(str, one.shape[::-1]))} pixels, the photo has {shape[1]}×{shape[0]}{remedy}"
-            )
+            size = "×".join(map(str, one.shape[::-1]))
+            raise InputError(f"has {size} pixels, the photo has {shape[1]}×{shape[0]}{remedy}")
     return found
 
 

@@ -2,7 +2,7 @@
 
 export const FREE = 0, ADDED = 1, REMOVED = 2;
 const FOUND = 1, ASKED = 2, JUNCTION = 4, ASKED_BESIDE = 8, BESIDE = 16;
-export const MOST_POINTS = 4000, MOST_STEPS = 40000, SPECK_PIXELS = 2 ** 27;
+export const MOST_POINTS = 4000, MOST_STEPS = 40000, SPECK_PIXELS = 1e8;
 const AROUND = [[-1, 0], [-1, 1], [0, 1], [1, 1], [1, 0], [1, -1], [0, -1], [-1, -1]];
 
 /** Call visit(x, y) for the pixels of a straight line by Bresenham's rule, both ends included. */
