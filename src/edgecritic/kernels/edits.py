@@ -184,9 +184,9 @@ def remove_segment(marks: Bytes, levels: Bytes, least: int, x: int, y: int) -> N
                 stop += 1
             for place in range(start, stop):
                 flags[place] |= _FOUND
-        left, right = start % wide - 1, (stop - 1) % wide - 1
+        first, last = start % wide - 1, (stop - 1) % wide - 1
         for other in range(max(row - 1, 0), min(row + 2, height)):
-            for tile in range(max(left - 1, 0) // _TILE, min(right + 1, width - 1) // _TILE + 1):
+            for tile in range(max(first - 1, 0) // _TILE, min(last + 1, width - 1) // _TILE + 1):
                 _know(marks, levels, least, other, tile * _TILE, flags, known, work)
         if count + 3 * (stop - start + 2) > waiting.size:
             waiting = _doubled(waiting, 3 * (stop - start + 2))
@@ -203,8 +203,8 @@ def remove_segment(marks: Bytes, levels: Bytes, least: int, x: int, y: int) -> N
                     waiting[count] = place
                     count += 1
                 before = here
-    for tile in np.flatnonzero(known):
-        top, left = tile // known.shape[1] * _TILE, tile % known.shape[1] * _TILE
+    for index in np.flatnonzero(known):
+        top, left = index // known.shape[1] * _TILE, index % known.shape[1] * _TILE
         for row in range(top, min(top + _TILE, height)):
             for column in range(left, min(left + _TILE, width)):
                 if flags[(row + 1) * wide + column + 1] & _FOUND:
