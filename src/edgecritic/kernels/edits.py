@@ -245,7 +245,8 @@ def _know(
                 if on[i, j]:
                     a, b, c, d = on[i - 1, j - 1], on[i - 1, j], on[i - 1, j + 1], on[i, j + 1]
                     e, f, g, h = on[i + 1, j + 1], on[i + 1, j], on[i + 1, j - 1], on[i, j - 1]
-                    changes = (a < b) + (b < c) + (c < d) + (d < e) + (e < f) + (f < g) + (g < h) + (h < a)
+                    changes = int(a < b) + int(b < c) + int(c < d) + int(d < e)
+                    changes += int(e < f) + int(f < g) + int(g < h) + int(h < a)
                     meets[i, j] = changes >= 3
                     junctions += meets[i, j]
     for i in range(2, min(_TILE, height - top) + 2):
