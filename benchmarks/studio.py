@@ -89,6 +89,29 @@ def large_image(given: Given) -> Iterator[Figure]:
 
 @check(
     PART,
+    ("costliest 100 edits of a 24-megapixel map: CPU time of a fold", "≤ 3 s"),
+    ("memory of the process that folds them", "≤ 600 MiB"),
+    ("other requests while such maps are folded", "≤ 250 ms"),
+    needs=("sqlalchemy", "starlette", "uvicorn"),
+)
+def costly_edits(given: Given) -> Iterator[Figure]:
+    from studio_fold import folds, others_wait
+
+    del given
+    with database("SQLite") as (url, folder):
+        found = folds(folder)
+        slowest = max(found, key=lambda name: found[name][0])
+        text = f"{found[slowest][0]:.1f} s ({slowest}; {found[slowest][1]:.1f} s by the clock)"
+        yield Figure(text, found[slowest][0] <= 3)
+        most = max(cost[2] for cost in found.values())
+        yield Figure(f"{most:.0f} MiB", most <= 600)
+        times, seconds = others_wait(url, folder)
+        text = f"{max(times):.0f} ms of {len(times)} requests; the last of 4 maps came after {seconds:.1f} s"
+        yield Figure(text, max(times) <= 250)
+
+
+@check(
+    PART,
     (
         "security suite and fuzz of every endpoint's input",
         "no 5xx, no traceback, nothing reached: tests pass",

@@ -152,9 +152,9 @@ def test_labelling_from_threshold_to_export(browser, site, link, open_page):
 
     with site.database.reading() as session:
         work = session.get_one(Annotation, 1)
-        edits = labelling.edits_of(session, work)
+        edits = labelling.event_rows(session, work)
         assert {"threshold", "despeckle", "erase", "delete", "draw", "undo", "redo"} <= {
-            edit.op for edit in edits
+            edit["op"] for edit in edits
         }
         folded = labelling.map_of(session, work)
     assert np.array_equal(folded, after_wire)
@@ -190,7 +190,7 @@ def test_the_keyboard_alone_is_enough(browser, site, link, open_page):
     saved(page)
     x, y = map(int, before.split(", "))
     with site.database.reading() as session:
-        edits = labelling.edits_of(session, session.get_one(Annotation, 1))
+        edits = list(labelling.edits_of(session, session.get_one(Annotation, 1)))
     assert edits == [Edit("draw", {"points": [x, y, x - 20, y - 1]})]
     page.keyboard.press("?")
     assert page.is_visible("#help")

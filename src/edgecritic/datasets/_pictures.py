@@ -1,4 +1,8 @@
-"""PNG, JPEG, TIFF, BMP and PGM files, through Pillow."""
+"""PNG, JPEG, TIFF, BMP and PGM files, through Pillow.
+
+Every picture, photo or map, is turned as its EXIF orientation says, as browsers and viewers show it: people
+label what they see. EXIF data that cannot be read are ignored, the picture stays as it is stored.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import io
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +28,18 @@ _PLAIN_MODES = frozenset({"1", "L", "F", "RGB"})
 _BITS_PER_SAMPLE, _PLANES = 258, 284
 _TRANSPARENT = "is partly transparent, so its values are not clear; save it without transparency"
 _LUMINANCE = (0.299, 0.587, 0.114)
+_ORIENTATION = 0x0112
+_MIRRORED = frozenset({2, 4, 5, 7})
+_QUARTERS = {3: 2, 4: 2, 5: 1, 6: 3, 7: 3, 8: 1}
+_PNG_NOTES = (b"eXIf", b"tEXt", b"zTXt", b"iTXt")
 
 
 def load_picture(data: bytes) -> NDArray[Any]:
     """Return the values of a picture: (rows, columns) or (rows, columns, 3).
 
     8-bit values stay uint8, 16-bit ones uint16, one-bit pictures are boolean; palettes are looked up;
-    an opaque alpha channel is dropped. Every checksum that the format has is verified.
+    an opaque alpha channel is dropped. The picture is turned as its EXIF orientation says. Every checksum
+    that the format has is verified.
     """
     with quiet(), _open(data) as picture:
         check_size(picture.size[::-1], 16)
@@ -40,9 +49,8 @@ def load_picture(data: bytes) -> NDArray[Any]:
             check_png(data)
         elif picture.format == "TIFF":
             check_tiff(data, picture.tag_v2)
-        if _is_deep_colour(picture, data):
-            return _deep_colours(picture, data)
-        return _values(picture)
+        values = _deep_colours(picture, data) if _is_deep_colour(picture, data) else _values(picture)
+        return _turned(values, _orientation(picture))
 
 
 def _open(data: bytes) -> Any:
@@ -57,12 +65,38 @@ def _open(data: bytes) -> Any:
 
 
 def picture_shape(path: Path) -> tuple[int, int]:
-    """Return (rows, columns) from the header alone."""
+    """Return (rows, columns) of the turned picture, from what stands before and after the pixels."""
     from PIL import Image
 
+    picture: Any
     with open_regular(path) as file, quiet(), Image.open(file, formats=_FORMATS) as picture:
         columns, rows = picture.size
-        return rows, columns
+        if picture.format == "PNG" and not _has_notes(file):
+            return rows, columns  # Pillow would unpack the pixels to see whether there are notes behind them
+        if picture.format == "TIFF":
+            columns, rows = picture.tag_v2[256], picture.tag_v2[257]
+        return (columns, rows) if _QUARTERS.get(_orientation(picture), 0) % 2 else (rows, columns)
+
+
+def _has_notes(file: IO[bytes]) -> bool:
+    file.seek(0)
+    content = file.read()
+    return any(note in content for note in _PNG_NOTES)
+
+
+def _orientation(picture: Any) -> int:
+    """Return how the camera was held, 1 to 8; Pillow turns TIFF files itself and then says 1."""
+    try:
+        held = picture.getexif().get(_ORIENTATION, 1)
+    except Exception:  # noqa: BLE001 - Pillow raises whatever broken EXIF data lead to
+        return 1
+    return held if isinstance(held, int) and 1 <= held <= 8 else 1
+
+
+def _turned(values: NDArray[Any], held: int) -> NDArray[Any]:
+    if held in _MIRRORED:
+        values = values[:, ::-1]
+    return np.ascontiguousarray(np.rot90(values, _QUARTERS.get(held, 0)))
 
 
 def _values(picture: Any) -> NDArray[Any]:

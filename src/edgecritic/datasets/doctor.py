@@ -16,7 +16,7 @@ from edgecritic.datasets.content import PathLike
 from edgecritic.datasets.files import holds_segmentations
 from edgecritic.datasets.names import IMAGE_SUFFIXES, LOSSY_SUFFIXES, suffix_of
 from edgecritic.errors import EdgeCriticError
-from edgecritic.inputs import BoolArray, FloatArray
+from edgecritic.inputs import SIDEWAYS, BoolArray, FloatArray
 
 __all__ = ["Finding", "Diagnosis", "check_case", "check_lossy", "diagnose"]
 
@@ -269,7 +269,8 @@ def _check_photo(case: Case, shape: tuple[int, ...]) -> Iterator[Finding]:
         return
     if photo != shape:
         told = f"photo has {_size(photo)} pixels, the prediction {_size(shape)}"
-        yield Finding("warning", case.id, told, "detect edges at the photo's size", "photo of another size")
+        remedy = SIDEWAYS if photo == shape[::-1] else "detect edges at the photo's size"
+        yield Finding("warning", case.id, told, remedy, "photo of another size")
 
 
 def _check_truths(truths: Sequence[BoolArray], name: str) -> Iterator[Finding]:
@@ -342,7 +343,7 @@ def _size_finding(shape: tuple[int, ...], truth: tuple[int, ...], name: str) -> 
 
 def _size_remedy(shape: tuple[int, ...], truth: tuple[int, ...]) -> str:
     if shape == truth[::-1]:
-        return "it is transposed: swap rows and columns"
+        return f"it is transposed: swap rows and columns; or {SIDEWAYS}"
     if len(shape) != len(truth):
         return "give both as images or both as volumes"
     if all(have == 2 * want + 1 for have, want in zip(shape, truth, strict=True)):

@@ -64,7 +64,8 @@ def read_array(path: Source, *, key: str | None = None) -> NDArray[Any]:
     Returns
     -------
     ndarray
-        For pictures (rows, columns) or (rows, columns, 3), palettes looked up.
+        For pictures (rows, columns) or (rows, columns, 3), palettes looked up, turned as the EXIF
+        orientation says.
 
     Examples
     --------

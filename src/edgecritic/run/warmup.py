@@ -75,6 +75,7 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
         ("measures, 3-D", lambda: _measure(3)),
         *_detectors(),
         ("annotators and studies", _studies),
+        ("edits of label maps", _edits),
     ]
 
 
@@ -127,6 +128,22 @@ def _studies() -> None:
     comparer = Comparer(truth.shape, [2.5])
     comparer.f(comparer.prepare(truth), comparer.prepare(candidate))
     discordant_pairs([1.0, 2.0], [2.0, 1.0])
+
+
+def _edits() -> None:
+    from edgecritic.kernels import edits
+
+    candidate, truth = tiny_pair(2)
+    levels, marks = candidate.view(np.uint8), np.zeros(truth.shape, dtype=np.uint8)
+    line = np.array([0, 0, 5, 5])
+    edits.fill_runs(marks.ravel(), line[2:])
+    edits.draw(marks, line)
+    edits.remove_specks(marks, levels, 1, 9)
+    edits.erase(marks, line, np.array([0, 1, 0], dtype=np.int32))
+    for remove in (edits.remove_piece, edits.remove_segment):
+        edits.draw(marks, line)
+        remove(marks, levels, 1, 5, 5)
+    edits.show(marks, levels, 1, truth)
 
 
 def _thin() -> None:

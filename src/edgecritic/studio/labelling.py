@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +15,7 @@ from sqlalchemy.orm import Session
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import projects
-from edgecritic.studio.fold import Edit, check_edit, check_key, fold, runs_of
+from edgecritic.studio.fold import Edit, check_edit, check_key, check_specks, counting, replay, runs_of
 from edgecritic.studio.models import Annotation, Event, Image, Invitation, now
 from edgecritic.studio.problems import Conflict, NotFound
 
@@ -38,6 +39,9 @@ __all__ = [
 
 MOST_EVENTS = 200_000
 MOST_AT_ONCE = 500
+_READ_AT_ONCE = 100
+_folding = threading.BoundedSemaphore(2)
+"""Folds that run at the same time; each may need some hundred megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,10 @@ def append_events(session: Session, annotation: Annotation, events: Sequence[New
             raise Conflict("this image was edited in another window; load it again")
     if count + len(fresh) > MOST_EVENTS:
         raise Conflict(f"a map may have at most {MOST_EVENTS} edits")
+    if any(event.edit.op == "despeckle" for event in fresh):
+        image = session.get_one(Image, annotation.image_id)
+        ops = [*_ops(session, annotation), *(event.edit.op for event in fresh)]
+        check_specks(ops, (image.height, image.width))
     for event in fresh:
         session.add(
             Event(
@@ -168,18 +176,23 @@ def event_rows(session: Session, annotation: Annotation) -> list[dict[str, Any]]
     ]
 
 
-def edits_of(session: Session, annotation: Annotation) -> list[Edit]:
-    """Return the edits of an annotation in their order."""
-    rows = session.execute(
-        select(Event.op, Event.data).where(Event.annotation_id == annotation.id).order_by(Event.seq)
-    )
-    return [Edit(row.op, row.data) for row in rows]
+def edits_of(session: Session, annotation: Annotation) -> Iterator[Edit]:
+    """Yield the edits that make the map, in their order; only some of them are in memory at a time."""
+    places = counting(_ops(session, annotation))
+    for at in range(0, len(places), _READ_AT_ONCE):
+        part = Event.seq.in_(places[at : at + _READ_AT_ONCE])
+        rows = session.execute(
+            select(Event.op, Event.data).where(Event.annotation_id == annotation.id, part).order_by(Event.seq)
+        )
+        for row in rows:
+            yield Edit(row.op, row.data)
 
 
 def map_of(session: Session, annotation: Annotation) -> BoolArray:
     """Return the map as its edits make it."""
     image = session.get_one(Image, annotation.image_id)
-    return fold(projects.levels(session, image.id), image.level, edits_of(session, annotation))
+    with _folding:
+        return replay(projects.levels(session, image.id), image.level, edits_of(session, annotation))
 
 
 def submit(annotation: Annotation) -> None:
@@ -232,6 +245,13 @@ def _annotation(session: Session, invitation: Invitation, image_id: int) -> Anno
     return session.scalar(
         select(Annotation).where(Annotation.image_id == image_id, Annotation.invitation_id == invitation.id)
     )
+
+
+def _ops(session: Session, annotation: Annotation) -> Sequence[str]:
+    """Return what each edit does; their places are their numbers, because none is ever left out."""
+    return session.scalars(
+        select(Event.op).where(Event.annotation_id == annotation.id).order_by(Event.seq)
+    ).all()
 
 
 def _stored_keys(session: Session, annotation: Annotation, events: Sequence[NewEvent]) -> dict[int, str]:

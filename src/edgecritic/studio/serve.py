@@ -7,7 +7,9 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
+import numpy as np
 import uvicorn
+from numpy.typing import NDArray
 from sqlalchemy import select
 
 from edgecritic.errors import DataError, InputError
@@ -15,7 +17,7 @@ from edgecritic.studio import auth, projects
 from edgecritic.studio.app import create_app
 from edgecritic.studio.database import Database, open_database
 from edgecritic.studio.models import Project
-from edgecritic.studio.pictures import encode_png, read_photo
+from edgecritic.studio.pictures import make_upload
 from edgecritic.studio.settings import Settings
 
 __all__ = ["PASSWORD_VARIABLE", "add_example", "prepare", "serve"]
@@ -59,7 +61,7 @@ def add_example(database: Database, images: int = 6) -> None:
     from edgecritic.datasets.synthetic import DETECTORS, dataset, detect
 
     cases = dataset(images, size=(240, 320))
-    uploads = [read_photo(_png(case.image), 10**7) for case in cases]
+    uploads = [make_upload(_as_bytes(case.image)) for case in cases]
     maps = [{name: detect(case.image, name) for name in DETECTORS} for case in cases]
     with database.session() as session:
         project = projects.create_project(session, "Synthetic shapes")
@@ -107,7 +109,6 @@ class _Server(uvicorn.Server):
             self._ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
 
 
-def _png(image: object) -> bytes:
-    import numpy as np
-
-    return encode_png(np.rint(255 * np.clip(np.asarray(image, dtype=float), 0, 1)))
+def _as_bytes(image: object) -> NDArray[np.uint8]:
+    values: NDArray[np.uint8] = np.rint(255 * np.clip(np.asarray(image, dtype=float), 0, 1)).astype(np.uint8)
+    return values
