@@ -7,6 +7,7 @@ never ends, a refused body that goes on for ever, or a reply that nobody reads w
 from __future__ import annotations
 
 import asyncio
+import itertools
 from contextlib import suppress
 from typing import Any
 
@@ -27,14 +28,17 @@ HEAD_SECONDS = 10.0
 HEAD_BYTES = 64 * 2**10
 IDLE_SECONDS = 20.0
 """From a reply to the end of the next head."""
-REST_SECONDS = 5.0
+REST_SECONDS = 10.0
 """For the rest of a body that was refused: it is thrown away, so that a browser gets to read the refusal."""
 REST_BYTES = 64 * 2**20
+REST_PAUSE = 0.1
+"""Between two pieces of such a rest (of some 256 KiB), so that others come first."""
 STUCK_SECONDS = 20.0
 """For a caller who does not take the reply."""
 MOST_CONNECTIONS = 2000
 
 _Base: Any = AutoHTTPProtocol
+_numbers = itertools.count()
 
 
 class Connection(_Base):  # type: ignore[misc]
@@ -44,17 +48,18 @@ class Connection(_Base):  # type: ignore[misc]
     _stuck: asyncio.TimerHandle | None = None
     _unused = 0
     """Bytes that came since the last request, and are not (yet) one."""
-    _since = 0.0
+    _waits = 0
+    """A number that grows: since when it waits."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin; if there are too many connections, the one that has waited longest goes."""
         super().connection_made(transport)
-        self._since = self.loop.time()
+        self._waits = next(_numbers)
         self._end_in(HEAD_SECONDS)
         if len(self.connections) > most_connections():
             waiting = [one for one in self.connections if not one.is_busy()]
             if waiting:
-                min(waiting, key=lambda one: one._since).transport.abort()
+                min(waiting, key=lambda one: one._waits).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
@@ -79,6 +84,9 @@ class Connection(_Base):  # type: ignore[misc]
         refused = self.cycle is not None and self.cycle.more_body
         if self._unused > (REST_BYTES if refused else HEAD_BYTES):
             self.transport.abort()
+        elif refused:
+            self.flow.pause_reading()
+            self.loop.call_later(REST_PAUSE, self._read_on)
 
     def on_message_complete(self) -> None:
         """Notice the end of a body, also of one that was answered before."""
@@ -91,7 +99,7 @@ class Connection(_Base):  # type: ignore[misc]
         """Wait for the next request, but not for ever."""
         super().on_response_complete()
         if not self.is_busy():
-            self._unused, self._since = 0, self.loop.time()
+            self._unused, self._waits = 0, next(_numbers)
             ends = self.cycle.more_body or self.transport.is_closing()
             self._end_in(REST_SECONDS if ends else IDLE_SECONDS)
 
@@ -105,6 +113,10 @@ class Connection(_Base):  # type: ignore[misc]
         super().resume_writing()
         if self._stuck is not None:
             self._stuck.cancel()
+
+    def _read_on(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
 
     def _end_in(self, seconds: float) -> None:
         if self._ending is not None:
