@@ -415,6 +415,29 @@ def test_errors_show_nothing_of_the_inside(site, monkeypatch):
         assert "Traceback" not in reply.text
 
 
+def test_tokens_are_in_no_log(guarded, monkeypatch, caplog, capfd):
+    """Neither when all goes well, nor when a request with a token fails, nor when the database does."""
+    with guarded.database.session() as session:
+        _, token = projects.invite(session, "Ada", project_id=1)
+    link = guarded.link()
+    client = guarded.stranger()
+    assert client.get(f"/i/{token}").status_code == 303
+
+    def fail(session, *_args):
+        session.execute(text("SELECT nothing FROM nowhere WHERE a = :secret"), {"secret": "a secret value"})
+
+    monkeypatch.setattr("edgecritic.studio.auth.find_invitation", fail)
+    monkeypatch.setattr("edgecritic.studio.auth.is_link", fail)
+    with caplog.at_level("DEBUG"):
+        assert client.get(f"/i/{token}").status_code == 503
+        assert client.get(link).status_code == 503
+        client.post("/login", data={"password": PASSWORD})
+    written = caplog.text + "".join(capfd.readouterr())
+    assert "request failed: GET enter" in written
+    for secret in (token, link.rpartition("/")[2], "a secret value", PASSWORD):
+        assert secret not in written
+
+
 def test_cells_are_no_formulas():
     from edgecritic.studio.results import _cell
 

@@ -64,15 +64,27 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.errors import InputError, MissingExtraError
+    from edgecritic.errors import DataError, MissingExtraError
 
     try:
-        from edgecritic.studio import serve
-        from edgecritic.studio.database import migrate
+        from sqlalchemy.exc import DatabaseError
+
+        from edgecritic.studio import serve  # noqa: F401 - to see whether all it needs is there
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("edgecritic"):
             raise
         raise MissingExtraError.of("the studio", "studio") from error
+    try:
+        return _run(args)
+    except DatabaseError as error:
+        raise DataError(f"the database cannot be used: {error.orig}") from error
+
+
+def _run(args: argparse.Namespace) -> int:
+    from edgecritic.errors import InputError
+    from edgecritic.studio import serve
+    from edgecritic.studio.database import migrate
+
     try:
         settings = _settings(args)
     except InputError as error:

@@ -145,7 +145,9 @@ def migrate(url: str) -> str:
     try:
         found, wanted, known, empty = _revisions(engine)
         if not empty and found not in known:
-            raise DataError(f"the database has the unknown schema {found}; it was not changed")
+            raise DataError(
+                f"the database has the schema {found or 'of another program'}, not known here; it was not changed"
+            )
         _upgrade(engine)
         return wanted
     finally:
@@ -164,9 +166,8 @@ def _revisions(engine: Engine) -> tuple[str | None, str, set[str], bool]:
     except (DatabaseError, CommandError) as error:
         engine.dispose()
         reason = error.orig if isinstance(error, DatabaseError) else error
-        raise DataError(
-            f"cannot open the database: {reason}; restore a copy of it, or name another"
-        ) from error
+        remedy = "; restore a copy of it, or name another" if engine.dialect.name == "sqlite" else ""
+        raise DataError(f"cannot open the database: {reason}{remedy}") from error
     wanted = script.get_current_head()
     return found, str(wanted), known, empty
 

@@ -110,7 +110,7 @@ def add_example(database: Database, images: int = 6) -> None:
 
 def listen(settings: Settings) -> list[socket.socket]:
     """Return sockets for all addresses of the host; one port for all if any free one is wanted."""
-    port, made, problem = settings.port, [], ""
+    port, made, problem = settings.port, [], 0
     try:
         found = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
@@ -119,8 +119,8 @@ def listen(settings: Settings) -> list[socket.socket]:
         try:
             made.append(socket.create_server((address[0], port), family=family, backlog=2048))
         except OSError as error:
-            problem = error.strerror or str(error)
-            if error.errno == errno.EADDRINUSE:
+            problem = error.errno or 0
+            if problem == errno.EADDRINUSE:
                 break
         else:
             port = made[-1].getsockname()[1]
@@ -129,9 +129,8 @@ def listen(settings: Settings) -> list[socket.socket]:
             return made
     for one in made:
         one.close()
-    raise DataError(
-        f"cannot listen on {settings.host}:{settings.port} ({problem}); is another program using it?"
-    )
+    hint = "is another program using it?" if problem == errno.EADDRINUSE else os.strerror(problem)
+    raise DataError(f"cannot listen on {settings.host}:{settings.port}; {hint}")
 
 
 def server_config(app: Starlette, settings: Settings) -> uvicorn.Config:
