@@ -145,9 +145,8 @@ def migrate(url: str) -> str:
     try:
         found, wanted, known, empty = _revisions(engine)
         if not empty and found not in known:
-            raise DataError(
-                f"the database has the schema {found or 'of another program'}, not known here; it was not changed"
-            )
+            schema = found or "of another program"
+            raise DataError(f"the database has the unknown schema {schema}; it was not changed")
         _upgrade(engine)
         return wanted
     finally:
