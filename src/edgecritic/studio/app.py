@@ -59,6 +59,7 @@ class Studio:
         self.writer = AnswerWriter(database)
         self.login_limit = auth.Pace(10, 60)
         self.verifying = asyncio.Lock()
+        self.recent = auth.Recent()
         self.token_limit = auth.RateLimit(60, 60)
         self.templates = Environment(
             loader=FileSystemLoader(_HERE / "templates"),

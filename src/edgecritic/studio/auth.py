@@ -26,6 +26,7 @@ from edgecritic.studio.problems import NotNow
 __all__ = [
     "Pace",
     "RateLimit",
+    "Recent",
     "check_length",
     "check_password",
     "end_session",
@@ -186,6 +187,27 @@ class RateLimit:
             seen.append(clock)
             while len(self._seen) > self.most_callers:
                 self._seen.popitem(last=False)
+
+
+class Recent:
+    """Browser sessions that were found lately: not even their first look costs a query.
+
+    Who is in it may send a body; what is done with it is decided by the database.
+    """
+
+    def __init__(self, seconds: float = 60, most: int = 10_000) -> None:
+        self.seconds, self.most = seconds, most
+        self._until: OrderedDict[tuple[int, str], float] = OrderedDict()
+
+    def has(self, invitation_id: int, secret: str) -> bool:
+        """Tell whether a session of this invitation was found lately."""
+        return self._until.get((invitation_id, hash_token(secret)), 0.0) > time.monotonic()
+
+    def add(self, invitation_id: int, secret: str) -> None:
+        """Remember a session that was found."""
+        self._until[invitation_id, hash_token(secret)] = time.monotonic() + self.seconds
+        while len(self._until) > self.most:
+            self._until.popitem(last=False)
 
 
 @dataclass(slots=True)

@@ -20,7 +20,8 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
 from edgecritic.errors import InputError
-from edgecritic.studio.app import guest_of, studio_of, wants_page
+from edgecritic.studio import auth
+from edgecritic.studio.app import guest_cookie, guest_of, studio_of, wants_page, whole
 from edgecritic.studio.guard import read_body
 from edgecritic.studio.problems import Refused
 
@@ -107,9 +108,10 @@ def _endpoint(view: View, rule: Rule) -> Callable[[Request], Any]:
     async def endpoint(request: Request) -> Response:
         if rule.body is None and not waits:
             return await run_in_threadpool(_admit_and_work, request, view, rule)
-        refusal = await run_in_threadpool(_admit, request, rule.role) if rule.role != "anyone" else None
-        if refusal is not None:
-            return refusal
+        if rule.role == "owner":
+            await run_in_threadpool(_admit, request, rule.role)
+        elif rule.role == "guest":
+            await _recognise(request)
         given = () if rule.body is None else (await _content(request, rule.body),)
         if waits:
             made: Response = await view(request, *given)
@@ -122,6 +124,24 @@ def _endpoint(view: View, rule: Rule) -> Callable[[Request], Any]:
 
 def _admit_and_work(request: Request, view: View, rule: Rule) -> Response:
     return _admit(request, rule.role) or _work(request, view, rule, ())
+
+
+async def _recognise(request: Request) -> None:
+    """Refuse who has no session of the guest of the path, before there is a body; the view does the rest."""
+    guest, recent = whole(request, "guest"), studio_of(request).recent
+    secret = request.cookies.get(guest_cookie(guest), "")
+    if recent.has(guest, secret):
+        return
+
+    def look() -> None:
+        with studio_of(request).database.reading() as session:
+            found = auth.session_of(session, secret)
+            if found is None or found.invitation_id != guest:
+                guest_of(request, session)  # the owner in a guest's place, or nobody
+                return
+        recent.add(guest, secret)
+
+    await run_in_threadpool(look)
 
 
 def _admit(request: Request, role: Role) -> Response | None:
