@@ -107,6 +107,8 @@ def test_a_plain_proxy_makes_nobody_the_owner(site):
 def test_the_link_makes_one_browser_the_owners(site):
     link = site.link()
     first, second = site.stranger(), site.stranger()
+    assert second.head(link).status_code == 200
+    assert second.get("/projects/1").status_code == 403
     reply = first.get(link)
     assert (reply.status_code, reply.headers["location"]) == (303, "/")
     assert first.get("/projects/1").status_code == 200

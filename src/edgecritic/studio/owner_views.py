@@ -104,6 +104,8 @@ def enter(request: Request, session: Session) -> Response:
     with studio.database.reading() as reading:
         known = auth.is_link(reading, token)
         here = is_direct(request, studio.settings) or auth.has_password(reading)
+    if request.method == "HEAD":  # programs that look whether there is a page do not use it up
+        return Response()
     if known and not here:
         raise Refused("while no password is set, this link works on the studio's own computer only")
     if not (known and auth.use_link(session, token)):
