@@ -121,3 +121,21 @@ def costly_edits(given: Given) -> Iterator[Figure]:
 def hostile(given: Given) -> Iterator[Figure]:
     del given
     yield run_tests("tests/studio/test_security.py", "tests/studio/test_fuzz.py")
+
+
+@check(
+    PART,
+    ("strangers: 200 slow connections and 60 bodies of 24 MiB", "≤ 200 MiB more memory"),
+    ("the owner's slowest page meanwhile", "≤ 1 s"),
+    ("until the last of those connections is closed", "≤ 30 s"),
+    needs=("sqlalchemy", "starlette", "uvicorn"),
+)
+def besieged(given: Given) -> Iterator[Figure]:
+    from studio_siege import run_siege
+
+    with database("SQLite") as (url, folder):
+        found = run_siege(url, folder, slow=given.size(40, 200), large=given.size(12, 60))
+    yield Figure(f"{found.memory:.0f} MiB", found.memory <= 200)
+    yield Figure(f"{found.page:.2f} s", found.page <= 1)
+    left = f", {found.left} still open" if found.left else ""
+    yield Figure(f"{found.closed:.1f} s{left}", found.closed <= 30 and not found.left)

@@ -286,6 +286,7 @@ def test_both_folds_make_the_same_pixels(browser, site, open_page):
 
 def test_an_experiment_with_two_subjects(browser, site, open_page):
     owner = open_page()
+    owner.goto(site.link())
     owner.goto(f"{site.url}/projects/1")
     owner.fill("form.grid-form input[name=name]", "Pilot")
     owner.fill("input[name=practice]", "1")

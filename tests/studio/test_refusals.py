@@ -136,7 +136,6 @@ def test_limits_forget_old_attempts_and_old_callers(monkeypatch):
     limit.check("b")
     limit.check("c")  # one too many: the oldest caller is forgotten
     limit.check("a")
-    limit.take_back("nobody")
 
 
 def test_photos_of_every_depth():

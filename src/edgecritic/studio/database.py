@@ -12,13 +12,15 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from alembic.util import CommandError
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event, inspect, make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from edgecritic.errors import DataError, InputError
+from edgecritic.studio.private import make_private_file, tighten
 
-__all__ = ["Database", "open_database", "make_engine", "migrate"]
+__all__ = ["Database", "open_database", "make_engine", "migrate", "shown_url"]
 
 _BUSY_MILLISECONDS = 20_000
 
@@ -75,17 +77,37 @@ def make_engine(url: str) -> Engine:
         if name == "postgresql" and "+" not in parsed.drivername:
             parsed = parsed.set(drivername="postgresql+psycopg")
         options: dict[str, Any] = {"pool_size": 20, "max_overflow": 20, "pool_pre_ping": name != "sqlite"}
-        if name == "sqlite":
-            if parsed.database in (None, "", ":memory:"):
-                raise InputError("an SQLite database needs a file: sqlite:////folder/studio.db")
-            Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(parsed, **options)
-    except (ArgumentError, NoSuchModuleError) as error:
-        raise InputError(f"cannot understand the database URL: {error}") from error
+        if name == "sqlite" and (parsed.database in (None, "", ":memory:") or parsed.host or parsed.query):
+            raise InputError("an SQLite database needs a file and nothing else: sqlite:////folder/studio.db")
+        engine = create_engine(parsed, hide_parameters=True, **options)
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            "cannot understand the database URL; it must be sqlite:///FILE or postgresql+psycopg://user@host/name"
+        ) from error
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the driver of this database is not installed ({error.name}); use postgresql+psycopg://…, "
+            'which pip install "edgecritic[studio]" brings'
+        ) from error
+    if engine.dialect.is_async:
+        raise InputError(
+            f"the driver {parsed.drivername} is asynchronous; use sqlite:///… or postgresql+psycopg://…"
+        )
     if name == "sqlite":
+        make_private_file(Path(str(parsed.database)))
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def shown_url(url: str) -> str:
+    """Return a database's URL without its password."""
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except (ArgumentError, ValueError):
+        return "URL"
 
 
 def open_database(url: str, command_line: str = "edgecritic studio --migrate") -> Database:
@@ -98,11 +120,7 @@ def open_database(url: str, command_line: str = "edgecritic studio --migrate") -
         What to print as the remedy for an older schema.
     """
     engine = make_engine(url)
-    try:
-        found, wanted, known, empty = _revisions(engine)
-    except OperationalError as error:
-        engine.dispose()
-        raise DataError(f"cannot open the database: {error.orig}") from error
+    found, wanted, known, empty = _revisions(engine)
     if empty:
         _upgrade(engine)
     elif found != wanted:
@@ -116,6 +134,8 @@ def open_database(url: str, command_line: str = "edgecritic studio --migrate") -
             f"the database has the schema {found or 'of another program'}, which this version does not know "
             f"(it knows up to {wanted}); use the version that made it, or another --db"
         )
+    if engine.dialect.name == "sqlite":
+        tighten(Path(str(engine.url.database)))
     return Database(engine)
 
 
@@ -125,7 +145,8 @@ def migrate(url: str) -> str:
     try:
         found, wanted, known, empty = _revisions(engine)
         if not empty and found not in known:
-            raise DataError(f"the database has the unknown schema {found}; it was not changed")
+            schema = found or "of another program"
+            raise DataError(f"the database has the unknown schema {schema}; it was not changed")
         _upgrade(engine)
         return wanted
     finally:
@@ -133,11 +154,19 @@ def migrate(url: str) -> str:
 
 
 def _revisions(engine: Engine) -> tuple[str | None, str, set[str], bool]:
+    """Return the revision of a database, the newest, all known ones, and whether it is empty; only look."""
     script = ScriptDirectory.from_config(_config())
     known = {revision.revision for revision in script.walk_revisions()}
-    with engine.connect() as connection:
-        found = MigrationContext.configure(connection).get_current_revision()
-        empty = not inspect(connection).get_table_names()
+    try:
+        # A connection of the engine itself would turn the file of another program into one with a log.
+        with create_engine(engine.url, poolclass=NullPool).connect() as connection:
+            found = MigrationContext.configure(connection).get_current_revision()
+            empty = not inspect(connection).get_table_names()
+    except (DatabaseError, CommandError) as error:
+        engine.dispose()
+        reason = error.orig if isinstance(error, DatabaseError) else error
+        remedy = "; restore a copy of it, or name another" if engine.dialect.name == "sqlite" else ""
+        raise DataError(f"cannot open the database: {reason}{remedy}") from error
     wanted = script.get_current_head()
     return found, str(wanted), known, empty
 

@@ -10,7 +10,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
@@ -20,51 +19,54 @@ from edgecritic.studio.app import (
     guest_cookie,
     guest_of,
     page,
-    posted,
-    route,
     set_cookie,
     studio_of,
-    viewed,
     whole,
 )
 from edgecritic.studio.exports import MEDIA_TYPES, encode_map
 from edgecritic.studio.models import Annotation, Image, Invitation, Project, now
 from edgecritic.studio.pictures import encode_png, read_map_file
 from edgecritic.studio.problems import NotFound, Refused
+from edgecritic.studio.routing import EDITS, SMALL, UPLOAD, RuledRoute, get, post
 
 __all__ = ["routes", "send_file"]
 
 FILES = ("photo", "proposal", "gradient")
 
 
-def routes() -> list[Route]:
+def routes() -> list[RuledRoute]:
     """Return the routes."""
     guest = "/g/{guest:id}"
     work = f"{guest}/annotations/{{annotation:id}}"
     return [
-        route("/i/{token}", viewed(enter, write=True)),
-        route(f"{guest}/", viewed(guest_page)),
-        route(f"{guest}/label/{{image:id}}", viewed(label_page, write=True)),
-        route(f"{guest}/images/{{image:id}}/{{kind}}", viewed(guest_file)),
-        route(f"{work}/events", viewed(events)),
-        route(f"{work}/events", posted(append, kind="json"), "POST"),
-        route(f"{work}/submit", posted(submit, kind="json"), "POST"),
-        route(f"{work}/import", posted(import_file, kind="file"), "POST"),
-        route(f"{work}/scores", viewed(scores)),
-        route(f"{work}/compare", viewed(compare_page)),
-        route(f"{work}/overlay.png", viewed(overlay)),
-        route(f"{work}/map.{{kind}}", viewed(map_file)),
+        get("/i/{token}", enter, "anyone", locks="invitation, if the token is right"),
+        get(f"{guest}/", guest_page, "guest"),
+        get(f"{guest}/label/{{image:id}}", label_page, "guest", locks="invitation"),
+        get(f"{guest}/images/{{image:id}}/{{kind}}", guest_file, "guest"),
+        get(f"{work}/events", events, "guest"),
+        post(f"{work}/events", append, "guest", EDITS, locks="annotation"),
+        post(f"{work}/submit", submit, "guest", SMALL, locks="annotation"),
+        post(f"{work}/import", import_file, "guest", UPLOAD, locks="annotation"),
+        get(f"{work}/scores", scores, "guest"),
+        get(f"{work}/compare", compare_page, "guest"),
+        get(f"{work}/overlay.png", overlay, "guest"),
+        get(f"{work}/map.{{kind}}", map_file, "guest"),
     ]
 
 
 def enter(request: Request, session: Session) -> Response:
-    """Take an invitation: this browser may enter, and the link leaves the address bar."""
+    """Take an invitation: this browser may enter, and the link leaves the address bar.
+
+    The token is looked up before the session writes, so that strangers with wrong ones take no lock.
+    """
     studio = studio_of(request)
-    studio.token_limit.check(client(request))
-    invitation = auth.find_invitation(session, request.path_params["token"])
+    token = request.path_params["token"]
+    with studio.database.reading() as reading:
+        known = auth.find_invitation(reading, token) is not None
+    invitation = auth.find_invitation(session, token) if known else None
     if invitation is None:
+        studio.token_limit.check(client(request))
         raise NotFound("this invitation is not valid (any more); ask for a new link")
-    studio.token_limit.take_back(client(request))
     invitation.opened = invitation.opened or now()
     secret = auth.start_session(session, invitation, studio.settings.session_hours)
     response = RedirectResponse(f"/g/{invitation.id}/", 303)
