@@ -74,7 +74,7 @@ def test_a_foreign_database_is_refused(database_url):
 def test_an_older_schema_names_the_command(tmp_path, monkeypatch, capsys):
     url = f"sqlite:///{tmp_path / 'studio.db'}"
     open_database(url).close()
-    monkeypatch.setattr("alembic.script.ScriptDirectory.get_current_head", lambda _self: "0002")
+    monkeypatch.setattr("alembic.script.ScriptDirectory.get_current_head", lambda _self: "9999")
     assert main(["studio", "--data", str(tmp_path)]) == 1
     assert f"edgecritic studio --data {tmp_path} --migrate" in capsys.readouterr().err
 
@@ -156,13 +156,13 @@ def test_two_windows_do_not_mix(database, work):
 def test_a_submitted_map_is_not_changed(database, work):
     with database.session() as session:
         labelling.append_events(session, work, [draw(0)])
-        labelling.submit(session.get_one(Annotation, work.id))
+        labelling.submit(session, work, 1)
     with database.session() as session:
         mine = session.get_one(Annotation, work.id)
         with pytest.raises(Conflict):
             labelling.append_events(session, mine, [draw(1)])
         assert labelling.append_events(session, mine, [draw(0)]) == 1
-        labelling.reopen(mine)
+        labelling.reopen(session, mine)
         assert labelling.append_events(session, mine, [draw(1)]) == 2
 
 
@@ -185,7 +185,7 @@ def test_only_the_own_annotation_is_found(database, project, work):
 def test_the_export_is_what_bench_reads(database, project, work, tmp_path, scenes):
     with database.session() as session:
         labelling.append_events(session, work, [draw(0)])
-        labelling.submit(session.get_one(Annotation, work.id))
+        labelling.submit(session, work, 1)
     with database.reading() as session:
         assert exports.project_zip(session, project, tmp_path / "x.zip") == 3
         mine = labelling.map_of(session, work)
@@ -298,7 +298,7 @@ def test_an_ended_invitation_takes_no_answers(database, experiment, subjects, ho
         elif how == "expired":
             mine.expires = now() - timedelta(seconds=1)
         elif how == "closed":
-            experiments.close(session.get_one(type(experiment), experiment.id))
+            experiments.close(session, experiment.id)
         else:
             auth.end_session(session, secret)
     with database.session() as session:

@@ -28,7 +28,7 @@ from starlette.types import Receive, Scope, Send
 from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.studio import auth
 from edgecritic.studio.answers import AnswerWriter
-from edgecritic.studio.database import Database
+from edgecritic.studio.database import Database, keep
 from edgecritic.studio.guard import Guard, client_of, read_body
 from edgecritic.studio.models import Invitation
 from edgecritic.studio.problems import NotFound, Problem, Refused
@@ -45,6 +45,7 @@ __all__ = [
     "studio_of",
     "viewed",
     "whole",
+    "writing_routes",
 ]
 
 OWNER_COOKIE = "edgecritic_owner"
@@ -175,6 +176,7 @@ def viewed(view: View, *, owner: bool = False, write: bool = False) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         return await run_in_threadpool(_run, request, owner, write, lambda session: view(request, session))
 
+    endpoint.writes = write  # type: ignore[attr-defined]
     return endpoint
 
 
@@ -197,6 +199,17 @@ def posted(view: BodyView, *, kind: str, owner: bool = False) -> Endpoint:
     return endpoint
 
 
+def writing_routes(app: Starlette) -> list[str]:
+    """Return the routes that change the database, as ``POST /projects``."""
+    return [
+        f"{method} {one.path}"
+        for one in app.routes
+        if isinstance(one, Route)
+        for method in sorted((one.methods or set()) - {"HEAD"})
+        if method != "GET" or getattr(one.endpoint, "writes", False)
+    ]
+
+
 def _run(request: Request, owner: bool, write: bool, work: Callable[[Session], Response]) -> Response:
     """Run a view. A writing session takes its lock with the first statement, not before."""
     studio = studio_of(request)
@@ -206,8 +219,9 @@ def _run(request: Request, owner: bool, write: bool, work: Callable[[Session], R
                 if request.method == "GET" and _wants_page(request):
                     return RedirectResponse("/login", 303)
                 raise Refused("only the owner may do this; log in first")
-    opened = studio.database.session() if write else studio.database.reading()
-    with opened as session:
+    if write:
+        return studio.database.write(work)
+    with studio.database.reading() as session:
         return work(session)
 
 
@@ -217,9 +231,12 @@ def guest_cookie(invitation_id: int) -> str:
 
 
 def guest_of(request: Request, session: Session) -> Invitation:
-    """Return the invited person of the path, if this browser has shown the invitation."""
+    """Return the invited person of the path, if this browser has shown the invitation.
+
+    In a session that writes the invitation cannot be revoked before the transaction ends.
+    """
     invitation_id = whole(request, "guest")
-    invitation = session.get(Invitation, invitation_id)
+    invitation = keep(session, Invitation, invitation_id)
     if invitation is None or not auth.is_open(session, invitation):
         raise NotFound("this invitation is not valid (any more)")
     if invitation.is_owner:

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import auth, judge_views, labelling, projects
 from edgecritic.studio.app import (
@@ -28,7 +27,7 @@ from edgecritic.studio.app import (
     whole,
 )
 from edgecritic.studio.exports import MEDIA_TYPES, encode_map
-from edgecritic.studio.models import Annotation, Image, Invitation, Project, now
+from edgecritic.studio.models import Annotation, Image, Invitation, Project
 from edgecritic.studio.pictures import encode_png, read_map_file
 from edgecritic.studio.problems import NotFound, Refused
 
@@ -61,11 +60,10 @@ def enter(request: Request, session: Session) -> Response:
     """Take an invitation: this browser may enter, and the link leaves the address bar."""
     studio = studio_of(request)
     studio.token_limit.check(client(request))
-    invitation = auth.find_invitation(session, request.path_params["token"])
+    invitation = projects.enter(session, request.path_params["token"])
     if invitation is None:
         raise NotFound("this invitation is not valid (any more); ask for a new link")
     studio.token_limit.take_back(client(request))
-    invitation.opened = invitation.opened or now()
     secret = auth.start_session(session, invitation, studio.settings.session_hours)
     response = RedirectResponse(f"/g/{invitation.id}/", 303)
     set_cookie(response, studio.settings, guest_cookie(invitation.id), secret, f"/g/{invitation.id}")
@@ -153,9 +151,7 @@ def submit(request: Request, session: Session, document: Any) -> Response:
     """Finish a map, if the browser knows all of its edits."""
     _, annotation = _work(request, session)
     known = document.get("count") if isinstance(document, dict) else None
-    if known != labelling.count_events(session, annotation):
-        raise InputError("the number of edits does not agree; load the page again")
-    labelling.submit(annotation)
+    labelling.submit(session, annotation, known)
     return JSONResponse({"submitted": True})
 
 
@@ -188,7 +184,7 @@ def compare_page(request: Request, session: Session) -> Response:
         image=session.get_one(Image, annotation.image_id),
         pixels=int(mine.sum()),
         scores=labelling.scores_of(mine, others),
-        strong=_strength_shares([mine, *others.values()]) if others else None,
+        strong=_strength_shares([mine, *(other.map for other in others)]) if others else None,
         after=_next_open(session, invitation, annotation.image_id),
     )
 
@@ -210,10 +206,11 @@ def overlay(request: Request, session: Session) -> Response:
 
     invitation, annotation = _work(request, session)
     mine, others = _others(session, invitation, annotation)
-    other = others.get(request.query_params.get("with", ""))
+    wanted = request.query_params.get("with", "")
+    other = next((one for one in others if one.key == wanted), None)
     if other is None:
         raise NotFound("there is no such map")
-    found = match(mine, other, relative_tolerance=0.0075)
+    found = match(mine, other.map, relative_tolerance=0.0075)
     return Response(encode_png(found.overlay()), media_type="image/png")
 
 
@@ -237,26 +234,12 @@ def _work(request: Request, session: Session) -> tuple[Invitation, Annotation]:
 
 def _others(
     session: Session, invitation: Invitation, annotation: Annotation
-) -> tuple[BoolArray, dict[str, BoolArray]]:
+) -> tuple[BoolArray, list[labelling.Label]]:
     """Return the person's map and those of others, which are shown only after the own was submitted."""
     if annotation.submitted is None and not invitation.is_owner:
         raise Refused("the maps of others are shown after yours is submitted")
-    others = {}
-    rows = session.execute(
-        select(Annotation, Invitation.name)
-        .join(Invitation, Invitation.id == Annotation.invitation_id)
-        .where(
-            Annotation.image_id == annotation.image_id,
-            Annotation.id != annotation.id,
-            Annotation.submitted.is_not(None),
-        )
-        .order_by(Annotation.id)
-    )
-    for other, name in rows:
-        shown = name if name not in others else f"{name} ({other.id})"
-        others[shown] = labelling.map_of(session, other)
-    for name, one in projects.label_maps(session, annotation.image_id).items():
-        others[f"{name} (imported)"] = one
+    labels = labelling.labels_of(session, annotation.image_id)
+    others = [label for label in labels if label.person != invitation.id]
     return labelling.map_of(session, annotation), others
 
 
