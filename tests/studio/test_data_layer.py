@@ -120,10 +120,10 @@ def test_an_image_belongs_to_its_project(database, project):
 def test_maps_come_back_as_they_were(database, project, scenes):
     with database.session() as session:
         image = projects.images_of(session, project)[1]
-        labels = projects.label_maps(session, image.id)
-        assert [
-            np.array_equal(one, given) for one, given in zip(labels.values(), scenes[1][1], strict=True)
-        ] == [True] * 3
+        labels = labelling.labels_of(session, image.id)
+        assert [np.array_equal(one.map, given) for one, given in zip(labels, scenes[1][1], strict=True)] == [
+            True
+        ] * 3
         strength = projects.detector_maps(session, image.id)["good"]
         assert np.abs(strength - scenes[1][2]["good"]).max() <= 0.5 / 255 + 1e-12
 
@@ -380,7 +380,7 @@ def test_the_csv_has_the_known_columns(database, experiment, subjects):
     for row in table:
         if row["part"] == "main":
             chosen = row[f"condition_{row['selection']}"]
-            assert (chosen != "label") == (row["observer"] == "S1")
+            assert (chosen != "label") == (row["name"] == "S1")
             assert row["session"] == "1"
 
 
