@@ -146,7 +146,7 @@ def test_edits_are_stored_once(database, work):
 def test_two_windows_do_not_mix(database, work):
     with database.session() as session:
         labelling.append_events(session, work, [draw(0)])
-    for events in ([draw(0, key="other")], [draw(2)], [draw(1, key="k0")]):
+    for events in ([draw(0, key="other")], [draw(0, x=7)], [draw(2)], [draw(1, key="k0")]):
         with pytest.raises(Conflict), database.session() as session:
             labelling.append_events(session, work, events)
     with database.reading() as session:

@@ -25,6 +25,8 @@ from edgecritic.studio.problems import NotFound
 __all__ = ["Database", "hold", "keep", "open_database", "make_engine", "migrate"]
 
 _BUSY_MILLISECONDS = 20_000
+"""How long a transaction waits for another one that holds what it needs."""
+
 _TRIES = 8
 _FIRST_PAUSE = 0.005
 _AGAIN = {
@@ -155,6 +157,8 @@ def make_engine(url: str) -> Engine:
     if name == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
+    else:
+        event.listen(engine, "connect", _prepare_postgresql)
     return engine
 
 
@@ -240,6 +244,12 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
+
+
+def _prepare_postgresql(connection: Any, _record: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = {_BUSY_MILLISECONDS}")
+    connection.commit()
 
 
 def _begin_sqlite(connection: Connection) -> None:

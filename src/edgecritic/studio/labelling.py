@@ -126,13 +126,13 @@ def parse_events(document: Any, image: Image) -> list[NewEvent]:
 def append_events(session: Session, annotation: Annotation, events: Sequence[NewEvent]) -> int:
     """Append edits; return how many there are now.
 
-    Edits that were stored before (same place, same key) are skipped, so that a repeated request does no
-    harm. Raises `Conflict` if another browser has gone on meanwhile.
+    Edits that were stored before (same place, key and content) are skipped, so that a repeated request
+    does no harm. Raises `Conflict` if another browser has gone on meanwhile.
     """
     annotation = hold(session, Annotation, annotation.id)
     count = count_events(session, annotation)
-    stored = _stored_keys(session, annotation, events)
-    fresh = [event for event in events if stored.get(event.seq) != event.key]
+    stored = _stored(session, annotation, events)
+    fresh = [event for event in events if stored.get(event.seq) != (event.key, event.edit)]
     if not fresh:
         return count
     if annotation.submitted is not None:
@@ -275,13 +275,16 @@ def scores_of(candidate: BoolArray, others: Sequence[Label]) -> list[Score]:
     return scores
 
 
-def _stored_keys(session: Session, annotation: Annotation, events: Sequence[NewEvent]) -> dict[int, str]:
+def _stored(
+    session: Session, annotation: Annotation, events: Sequence[NewEvent]
+) -> dict[int, tuple[str, Edit]]:
+    places = [event.seq for event in events]
     rows = session.execute(
-        select(Event.seq, Event.key).where(
-            Event.annotation_id == annotation.id, Event.seq >= min(event.seq for event in events)
+        select(Event.seq, Event.key, Event.op, Event.data).where(
+            Event.annotation_id == annotation.id, Event.seq.between(min(places), max(places))
         )
     )
-    return {row.seq: row.key for row in rows}
+    return {row.seq: (row.key, Edit(row.op, row.data)) for row in rows}
 
 
 def _parse(row: Any, shape: tuple[int, int]) -> NewEvent:
