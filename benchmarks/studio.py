@@ -46,6 +46,7 @@ def many_people(kind: str, given: Given, kills: int = 0) -> Figure:
 def competing(kind: str, given: Given) -> Figure:
     """Let clients compete for the same rows on every writing route, run after run."""
     from edgecritic.studio.database import open_database
+    from studio_contests import CONTESTS
     from studio_server import Server
     from studio_writers import compete
 
@@ -56,7 +57,7 @@ def competing(kind: str, given: Given) -> Figure:
         store = open_database(url)
         try:
             for seed in range(runs):
-                found = compete(f"http://127.0.0.1:{server.port}", store, rounds=rounds, seed=seed)
+                found = compete(f"http://127.0.0.1:{server.port}", store, CONTESTS, rounds=rounds, seed=seed)
                 operations += found.operations.total()
                 problems.append(found.problems)
         finally:

@@ -15,6 +15,7 @@ from edgecritic.studio.app import writing_routes
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 writers = importlib.import_module("studio_writers")
+CONTESTS = importlib.import_module("studio_contests").CONTESTS
 sys.path.remove(str(BENCHMARKS))
 
 
@@ -24,13 +25,14 @@ def store(database):
 
 
 def test_every_writing_route_has_a_contest(serve_site):
-    known = set().union(*(contest.routes() for contest in writers.CONTESTS))
+    known = set().union(*(contest.routes() for contest in CONTESTS))
     assert known == set(writing_routes(serve_site().server.app))
 
 
 def test_what_was_acknowledged_is_stored_once(serve_site, store, compiled, monkeypatch):
     monkeypatch.setattr(auth, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    found = writers.compete(serve_site().url, store, clients=8, rounds=2 * len(writers.CONTESTS))
+    server = serve_site().server
+    found = writers.compete(server.url, store, CONTESTS, rounds=2 * len(CONTESTS))
     assert found.problems == []
-    assert set(found.operations) == set(writing_routes(serve_site().server.app))
-    assert found.operations.total() == 16 * len(writers.CONTESTS)
+    assert set(found.operations) == set(writing_routes(server.app))
+    assert found.operations.total() == 16 * len(CONTESTS)

@@ -67,6 +67,18 @@ def test_a_folder_of_the_export_is_one_person(site, people):
     assert len({row["annotator"] for row in table if row["name"] == "Ada"}) == 3
 
 
+def test_the_same_project_gives_the_same_names_and_times(site, people):
+    first, second = (
+        zipfile.ZipFile(io.BytesIO(site.owner.get("/projects/1/export.zip").content)).infolist()
+        for _ in range(2)
+    )
+    assert [(one.filename, one.date_time) for one in first] == [
+        (one.filename, one.date_time) for one in second
+    ]
+    assert {one.date_time for one in first} == {(1980, 1, 1, 0, 0, 0)}
+    assert {one.external_attr >> 16 for one in first} == {0o644}
+
+
 def test_the_edits_of_the_export_say_whose_they_are(site, people):
     archive = zipfile.ZipFile(io.BytesIO(site.owner.get("/projects/1/export.zip").content))
     found: dict[int, set[int]] = {}

@@ -56,30 +56,37 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
     folders = _Folders(session, project_id)
     taken: set[str] = set()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+
+        def add(name: str, content: str | bytes) -> None:
+            member = zipfile.ZipInfo(name)  # without the time: the same project gives the same bytes
+            member.external_attr = 0o644 << 16
+            archive.writestr(member, content)
+
         for image in images:
             name = _unused(projects.file_name(image.name), taken)
-            archive.writestr(f"images/{name}.png", projects.file_of(session, image.id, "photo").content)
+            add(f"images/{name}.png", projects.file_of(session, image.id, "photo").content)
             labels = labelling.labels_of(session, image.id)
             if labels:
                 labelled += 1
-                archive.writestr(f"truth/{name}.mat", encode_map([label.map for label in labels], "mat"))
+                add(f"truth/{name}.mat", encode_map([label.map for label in labels], "mat"))
             for label in labels:
-                folder = folders.people[label.person] if label.person else folders.imported[label.source]
-                archive.writestr(f"annotators/{folder}/{name}.png", encode_png(label.map))
+                person = label.person
+                folder = folders.imported[label.source] if person is None else folders.people[person]
+                add(f"annotators/{folder}/{name}.png", encode_png(label.map))
             for detector, strength in projects.detector_maps(session, image.id).items():
                 folder = folders.detectors[detector]
-                archive.writestr(f"predictions/{folder}/{name}.png", encode_png(np.rint(255 * strength)))
+                add(f"predictions/{folder}/{name}.png", encode_png(np.rint(255 * strength)))
             for annotation in _work(session, image.id):
-                person = annotation.invitation_id
+                mine = annotation.invitation_id
                 document = {
-                    "annotator": person,
-                    "name": folders.names[person],
+                    "annotator": mine,
+                    "name": folders.names[mine],
                     "submitted": annotation.submitted.isoformat() if annotation.submitted else None,
                     "events": labelling.event_rows(session, annotation),
                 }
-                archive.writestr(f"events/{name}/{folders.people[person]}.json", json.dumps(document))
-        archive.writestr("annotators.csv", folders.table())
-        archive.writestr("README.txt", _README)
+                add(f"events/{name}/{folders.people[mine]}.json", json.dumps(document))
+        add("annotators.csv", folders.table())
+        add("README.txt", _README)
     return labelled
 
 

@@ -66,8 +66,8 @@ class Label:
         ``imported-ID`` of an imported map.
     name : str
         For display only: two people may have one name.
-    person : int
-        The id of the invitation; 0 for an imported map.
+    person : int or None
+        The id of the invitation; None for an imported map.
     source : str
         The name an imported map was given, which tells whose it is; empty for a map drawn here.
     map : BoolArray
@@ -75,7 +75,7 @@ class Label:
 
     key: str
     name: str
-    person: int = 0
+    person: int | None = None
     source: str = ""
     map: BoolArray
 
