@@ -27,7 +27,7 @@ from edgecritic.studio.app import (
     whole,
 )
 from edgecritic.studio.exports import MEDIA_TYPES, encode_map
-from edgecritic.studio.models import Annotation, Image, Invitation, Project
+from edgecritic.studio.models import Annotation, Image, Invitation, Project, now
 from edgecritic.studio.pictures import encode_png, read_map_file
 from edgecritic.studio.problems import NotFound, Refused
 
@@ -60,10 +60,11 @@ def enter(request: Request, session: Session) -> Response:
     """Take an invitation: this browser may enter, and the link leaves the address bar."""
     studio = studio_of(request)
     studio.token_limit.check(client(request))
-    invitation = projects.enter(session, request.path_params["token"])
+    invitation = auth.find_invitation(session, request.path_params["token"])
     if invitation is None:
         raise NotFound("this invitation is not valid (any more); ask for a new link")
     studio.token_limit.take_back(client(request))
+    invitation.opened = invitation.opened or now()
     secret = auth.start_session(session, invitation, studio.settings.session_hours)
     response = RedirectResponse(f"/g/{invitation.id}/", 303)
     set_cookie(response, studio.settings, guest_cookie(invitation.id), secret, f"/g/{invitation.id}")

@@ -93,7 +93,10 @@ class Score:
 
 
 def open_annotation(session: Session, invitation: Invitation, image_id: int) -> Annotation:
-    """Return a person's annotation of an image, made if it is not there."""
+    """Return a person's annotation of an image, made if it is not there.
+
+    If two windows make it at the same moment one of them fails, and `Database.write` tries again.
+    """
     if invitation.project_id is None:
         raise NotFound("this invitation is not for labelling")
     projects.get_image(session, image_id, invitation.project_id)

@@ -35,7 +35,6 @@ __all__ = [
     "clean_name",
     "create_project",
     "detector_maps",
-    "enter",
     "file_name",
     "file_of",
     "get_image",
@@ -267,18 +266,6 @@ def invite(
     session.add(invitation)
     session.flush()
     return invitation, token
-
-
-def enter(session: Session, token: str) -> Invitation | None:
-    """Return the invitation of a token, marked as opened, unless it gives no access (any more)."""
-    known = auth.find_invitation(session, token)
-    if known is None:
-        return None
-    found = hold(session, Invitation, known.id)
-    if not auth.is_open(session, found):
-        return None
-    found.opened = found.opened or now()
-    return found
 
 
 def owner_invitation(session: Session, project_id: int) -> Invitation:
