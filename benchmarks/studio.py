@@ -43,6 +43,32 @@ def many_people(kind: str, given: Given, kills: int = 0) -> Figure:
     return Figure(f"{text}; 95 % within {found.late:.0f} ms", found.complete and found.late <= LIMITS[kind])
 
 
+def competing(kind: str, given: Given) -> Figure:
+    """Let clients compete for the same rows on every writing route, run after run."""
+    from edgecritic.studio.database import open_database
+    from studio_contests import CONTESTS
+    from studio_server import Server
+    from studio_writers import compete
+
+    runs, rounds = given.size(2, 20), given.size(26, 200)
+    operations, problems = 0, []
+    with database(kind) as (url, folder):
+        server = Server(url, folder)
+        store = open_database(url)
+        try:
+            for seed in range(runs):
+                found = compete(f"http://127.0.0.1:{server.port}", store, CONTESTS, rounds=rounds, seed=seed)
+                operations += found.operations.total()
+                problems.append(found.problems)
+        finally:
+            store.close()
+            server.stop()
+    good = sum(not one for one in problems)
+    text = f"{good} of {runs} runs, {operations:,} operations on {len(found.operations)} routes"
+    first = next((one[0] for one in problems if one), "")
+    return Figure(f"{text}; {first}" if first else text, good == runs)
+
+
 def loaded(kind: str) -> None:
     """Make the checks of one kind of database."""
 
@@ -64,6 +90,17 @@ def loaded(kind: str) -> None:
     )
     def killed(given: Given) -> Iterator[Figure]:
         yield many_people(kind, given, given.size(2, 10))
+
+    @check(
+        PART,
+        (
+            f"all writing routes, 8 clients × 200 operations on the same rows, {kind}",
+            "nothing acknowledged missing or doubled, no broken invariant: 20 of 20 runs",
+        ),
+        needs=("httpx", "sqlalchemy", "starlette", "uvicorn"),
+    )
+    def contested(given: Given) -> Iterator[Figure]:
+        yield competing(kind, given)
 
 
 for each in LIMITS:

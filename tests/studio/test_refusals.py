@@ -49,7 +49,7 @@ class BrokenDatabase:
     def __init__(self, error):
         self.error = error
 
-    def session(self):
+    def write(self, work):
         raise self.error
 
 
@@ -112,16 +112,19 @@ def test_things_that_are_not_there(sqlite, fill):
                 call()
 
 
-def test_equal_names_of_annotators_are_numbered(sqlite, fill):
+def test_equal_names_of_annotators_are_shown_with_their_numbers(sqlite, fill):
     project = fill(sqlite)
     with sqlite.session() as session:
         image = projects.images_of(session, project)[0]
-        for _ in range(3):
-            person, _ = projects.invite(session, "Ada", project_id=project)
+        people = [projects.invite(session, name, project_id=project)[0] for name in ("Ada", "Bo", "Ada")]
+        for person in reversed(people):
             work = labelling.open_annotation(session, person, image.id)
             assert labelling.open_annotation(session, person, image.id) is work
-            labelling.submit(work)
-        assert list(labelling.submitted_maps(session, image.id)) == ["Ada", "Ada (2)", "Ada (3)"]
+            labelling.submit(session, work, 0)
+        shown = [label for label in labelling.labels_of(session, image.id) if label.person is not None]
+        first, second, third = (person.id for person in people)
+        assert [label.person for label in shown] == [first, second, third]
+        assert [label.name for label in shown] == [f"Ada (no. {first})", "Bo", f"Ada (no. {third})"]
 
 
 def test_limits_forget_old_attempts_and_old_callers(monkeypatch):

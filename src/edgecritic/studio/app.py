@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 from edgecritic.errors import EdgeCriticError
 from edgecritic.studio import auth
 from edgecritic.studio.answers import AnswerWriter
-from edgecritic.studio.database import Database
+from edgecritic.studio.database import Database, keep
 from edgecritic.studio.guard import Guard, client_of, is_direct
 from edgecritic.studio.models import Invitation
 from edgecritic.studio.problems import NotFound, Problem
@@ -178,9 +178,12 @@ def guest_cookie(invitation_id: int) -> str:
 
 
 def guest_of(request: Request, session: Session) -> Invitation:
-    """Return the invited person of the path, if this browser has shown the invitation."""
+    """Return the invited person of the path, if this browser has shown the invitation.
+
+    In a session that writes the invitation cannot be revoked before the transaction ends.
+    """
     invitation_id = whole(request, "guest")
-    invitation = session.get(Invitation, invitation_id)
+    invitation = keep(session, Invitation, invitation_id)
     if invitation is None or not auth.is_open(session, invitation):
         raise NotFound("this invitation is not valid (any more)")
     if invitation.is_owner:

@@ -20,6 +20,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from edgecritic.errors import InputError
+from edgecritic.studio.database import keep
 from edgecritic.studio.models import Experiment, Invitation, LoginSession, Secret, now
 from edgecritic.studio.problems import NotNow
 
@@ -140,8 +141,9 @@ def end_session(session: Session, secret: str | None) -> None:
 
 
 def find_invitation(session: Session, token: str) -> Invitation | None:
-    """Return the invitation of a token unless it was revoked, has expired or its experiment is closed."""
-    found = session.scalar(select(Invitation).where(Invitation.token_hash == hash_token(token)))
+    """Hold the invitation of a token unless it was revoked, has expired or its experiment is closed."""
+    wanted = select(Invitation).where(Invitation.token_hash == hash_token(token))
+    found = session.scalar(wanted.with_for_update(key_share=True))
     return found if found is not None and is_open(session, found) else None
 
 
@@ -151,7 +153,7 @@ def is_open(session: Session, invitation: Invitation) -> bool:
         return False
     if invitation.experiment_id is None:
         return True
-    experiment = session.get(Experiment, invitation.experiment_id)
+    experiment = keep(session, Experiment, invitation.experiment_id)
     return experiment is not None and experiment.closed is None
 
 

@@ -143,14 +143,15 @@ def invite(request: Request, session: Session, document: Any) -> Response:
     if not isinstance(names, list):
         raise InputError("names must be a list")
     invited = experiments.invite_subjects(session, _experiment(request, session), names)
-    return JSONResponse({"invited": [{"name": one.name, "path": f"/i/{token}"} for one, token in invited]})
+    listed = [{"id": one.id, "name": one.name, "path": f"/i/{token}"} for one, token in invited]
+    return JSONResponse({"invited": listed})
 
 
 def close(request: Request, session: Session, _form: dict[str, str]) -> Response:
     """End an experiment."""
-    experiment = _experiment(request, session)
-    experiments.close(experiment)
-    return RedirectResponse(f"/experiments/{experiment.id}", 303)
+    number = whole(request, "experiment")
+    experiments.close(session, number)
+    return RedirectResponse(f"/experiments/{number}", 303)
 
 
 def answers_csv(request: Request, session: Session) -> Response:

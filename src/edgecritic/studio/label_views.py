@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import auth, judge_views, labelling, projects
 from edgecritic.studio.app import (
@@ -155,9 +154,7 @@ def submit(request: Request, session: Session, document: Any) -> Response:
     """Finish a map, if the browser knows all of its edits."""
     _, annotation = _work(request, session)
     known = document.get("count") if isinstance(document, dict) else None
-    if known != labelling.count_events(session, annotation):
-        raise InputError("the number of edits does not agree; load the page again")
-    labelling.submit(annotation)
+    labelling.submit(session, annotation, known)
     return JSONResponse({"submitted": True})
 
 
@@ -190,7 +187,7 @@ def compare_page(request: Request, session: Session) -> Response:
         image=session.get_one(Image, annotation.image_id),
         pixels=int(mine.sum()),
         scores=labelling.scores_of(mine, others),
-        strong=_strength_shares([mine, *others.values()]) if others else None,
+        strong=_strength_shares([mine, *(other.map for other in others)]) if others else None,
         after=_next_open(session, invitation, annotation.image_id),
     )
 
@@ -212,10 +209,11 @@ def overlay(request: Request, session: Session) -> Response:
 
     invitation, annotation = _work(request, session)
     mine, others = _others(session, invitation, annotation)
-    other = others.get(request.query_params.get("with", ""))
+    wanted = request.query_params.get("with", "")
+    other = next((one for one in others if one.key == wanted), None)
     if other is None:
         raise NotFound("there is no such map")
-    found = match(mine, other, relative_tolerance=0.0075)
+    found = match(mine, other.map, relative_tolerance=0.0075)
     return Response(encode_png(found.overlay()), media_type="image/png")
 
 
@@ -239,26 +237,12 @@ def _work(request: Request, session: Session) -> tuple[Invitation, Annotation]:
 
 def _others(
     session: Session, invitation: Invitation, annotation: Annotation
-) -> tuple[BoolArray, dict[str, BoolArray]]:
+) -> tuple[BoolArray, list[labelling.Label]]:
     """Return the person's map and those of others, which are shown only after the own was submitted."""
     if annotation.submitted is None and not invitation.is_owner:
         raise Refused("the maps of others are shown after yours is submitted")
-    others = {}
-    rows = session.execute(
-        select(Annotation, Invitation.name)
-        .join(Invitation, Invitation.id == Annotation.invitation_id)
-        .where(
-            Annotation.image_id == annotation.image_id,
-            Annotation.id != annotation.id,
-            Annotation.submitted.is_not(None),
-        )
-        .order_by(Annotation.id)
-    )
-    for other, name in rows:
-        shown = name if name not in others else f"{name} ({other.id})"
-        others[shown] = labelling.map_of(session, other)
-    for name, one in projects.label_maps(session, annotation.image_id).items():
-        others[f"{name} (imported)"] = one
+    labels = labelling.labels_of(session, annotation.image_id)
+    others = [label for label in labels if label.person != invitation.id]
     return labelling.map_of(session, annotation), others
 
 

@@ -211,7 +211,8 @@ def invite(request: Request, session: Session, document: Any) -> Response:
         raise InputError("names must be a list of 1 to 100 names")
     project = projects.get_project(session, whole(request, "project"))
     invited = [projects.invite(session, name, project_id=project.id) for name in names]
-    return JSONResponse({"invited": [{"name": one.name, "path": f"/i/{token}"} for one, token in invited]})
+    listed = [{"id": one.id, "name": one.name, "path": f"/i/{token}"} for one, token in invited]
+    return JSONResponse({"invited": listed})
 
 
 def revoke(request: Request, session: Session, _form: dict[str, str]) -> Response:
@@ -253,8 +254,9 @@ def image_page(request: Request, session: Session) -> Response:
     from edgecritic.annotators import strength
 
     image = projects.get_image(session, whole(request, "image"), whole(request, "project"))
-    maps = _labels(session, image)
-    found = strength(list(maps.values())) if len(maps) >= 2 else None
+    labels = labelling.labels_of(session, image.id)
+    maps = [label.map for label in labels]
+    found = strength(maps) if len(maps) >= 2 else None
     work = session.execute(
         select(Annotation, Invitation.name)
         .join(Invitation, Invitation.id == Annotation.invitation_id)
@@ -267,9 +269,9 @@ def image_page(request: Request, session: Session) -> Response:
         project=projects.get_project(session, image.project_id),
         image=image,
         work=work,
-        names=list(maps),
+        labels=labels,
         agreement=None if found is None else found.agreement.tolist(),
-        pixels=[int(one.sum()) for one in maps.values()],
+        pixels=[int(one.sum()) for one in maps],
         orphans=None if found is None else [int(one.sum()) for one in found.orphans()],
         consensus=None if found is None else [int(one.sum()) for one in found.consensus()],
     )
@@ -280,7 +282,7 @@ def strength_picture(request: Request, session: Session) -> Response:
     from edgecritic.annotators import strength
 
     image = projects.get_image(session, whole(request, "image"), whole(request, "project"))
-    maps = list(_labels(session, image).values())
+    maps = [label.map for label in labelling.labels_of(session, image.id)]
     if not maps:
         raise NotFound("nobody has labelled this image yet")
     values = strength(maps).strengths if len(maps) >= 2 else [maps[0].astype(float)]
@@ -298,14 +300,6 @@ def reopen(request: Request, session: Session, _form: dict[str, str]) -> Respons
     annotation = session.get(Annotation, whole(request, "annotation"))
     if annotation is None:
         raise NotFound("there is no such annotation")
-    labelling.reopen(annotation)
+    labelling.reopen(session, annotation)
     image = session.get_one(Image, annotation.image_id)
     return RedirectResponse(f"/projects/{image.project_id}/images/{image.id}", 303)
-
-
-def _labels(session: Session, image: Image) -> dict[str, Any]:
-    imported = projects.label_maps(session, image.id)
-    return {
-        **labelling.submitted_maps(session, image.id),
-        **{f"{name} (imported)": one for name, one in imported.items()},
-    }

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import parse_qs
 
+from sqlalchemy.orm import Session
+from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -25,7 +27,7 @@ from edgecritic.studio.app import guest_cookie, guest_of, studio_of, wants_page,
 from edgecritic.studio.guard import read_body
 from edgecritic.studio.problems import Refused
 
-__all__ = ["Body", "Rule", "RuledMount", "RuledRoute", "get", "post"]
+__all__ = ["Body", "Rule", "RuledMount", "RuledRoute", "get", "post", "writing_routes"]
 
 Role = Literal["anyone", "guest", "owner"]
 View = Callable[..., Any]
@@ -101,6 +103,16 @@ def post(path: str, view: View, role: Role, body: Body, *, locks: str) -> RuledR
     return RuledRoute(path, view, "POST", Rule(role, body, locks))
 
 
+def writing_routes(app: Starlette) -> list[str]:
+    """Return the routes that change the database, as ``POST /projects``."""
+    return [
+        f"{method} {one.path}"
+        for one in app.routes
+        if isinstance(one, RuledRoute) and one.rule.locks
+        for method in sorted((one.methods or set()) - {"HEAD"})
+    ]
+
+
 def _endpoint(view: View, rule: Rule) -> Callable[[Request], Any]:
     """Return what serves a route: first the caller, then the body, then the work."""
     waits = inspect.iscoroutinefunction(view)
@@ -162,9 +174,15 @@ def _admit(request: Request, role: Role) -> Response | None:
 def _work(request: Request, view: View, rule: Rule, given: tuple[Any, ...]) -> Response:
     """Run a view. A writing session takes its lock with the first statement, not before."""
     database = studio_of(request).database
-    with database.session() if rule.locks else database.reading() as session:
+
+    def work(session: Session) -> Response:
         made: Response = view(request, session, *given)
         return made
+
+    if rule.locks:
+        return database.write(work)
+    with database.reading() as session:
+        return work(session)
 
 
 async def _content(request: Request, body: Body) -> Any:
