@@ -16,8 +16,9 @@ from scipy.optimize import linear_sum_assignment
 import edgecritic
 from edgecritic.errors import InputError
 from edgecritic.kernels.hashing import scatter
+from edgecritic.kernels.links import Links
 from edgecritic.matching.dynamic import ExactState
-from edgecritic.matching.exact import empty_state
+from edgecritic.matching.exact import empty_state, solved
 
 MANY = settings(max_examples=20 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 400)
 
@@ -188,14 +189,47 @@ def test_without_compilation_the_answer_is_the_same():
 
 
 def test_cardinality_yields_to_chains_longer_than_a_hundred_tolerances():
-    """A row of n pixels shifted by one is matched anew only while that costs less than one outlier."""
-    for n, matched in ((99, 99), (101, 100)):
+    """A row of n pixels shifted by one is matched anew only while that costs at most one outlier."""
+    for n, matched in ((99, 99), (100, 100), (101, 100)):
         truth = np.zeros((3, n + 2), bool)
         candidate = truth.copy()
         truth[1, 1 : n + 1] = True
         candidate[1, 0:n] = True
         found = edgecritic.match(candidate, truth, tolerance=1)
         assert found.tp == matched
+
+
+def all_matchings(costs):
+    """Yield (total cost of the pairs, number of pairs) of every one-to-one matching of a small matrix."""
+    if not costs:
+        yield 0, 0
+        return
+    for total, pairs in all_matchings(costs[1:]):
+        yield total, pairs
+    for column in [column for column, cost in enumerate(costs[0]) if cost is not None]:
+        others = [[*row[:column], None, *row[column + 1 :]] for row in costs[1:]]
+        for total, pairs in all_matchings(others):
+            yield total + costs[0][column], pairs + 1
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_of_all_cheapest_matchings_one_with_the_most_pairs_is_taken(seed):
+    """Costs so small that another pair often costs exactly what it saves."""
+    rng = np.random.default_rng(seed)
+    alone = int(rng.integers(1, 4))
+    size = rng.integers(1, 5, 2)
+    costs = [[int(cost) if cost < 4 else None for cost in row] for row in rng.integers(0, 6, size)]
+    best = min((total + alone * (size[0] - pairs), -pairs) for total, pairs in all_matchings(costs))
+
+    sorted_rows = [sorted((cost, at) for at, cost in enumerate(row) if cost is not None) for row in costs]
+    links = Links(
+        np.cumsum([0, *map(len, sorted_rows)]),
+        np.array([at for row in sorted_rows for _, at in row], dtype=np.int32),
+        np.array([cost for row in sorted_rows for cost, _ in row], dtype=np.int32),
+    )
+    state = solved(links, 16, np.arange(size[0]), np.arange(size[1]), alone, 0)
+    paid = [costs[row][column] if column >= 0 else alone for row, column in enumerate(state.column_of)]
+    assert (sum(paid), -np.count_nonzero(state.column_of >= 0)) == best
 
 
 def test_values_of_the_worked_example(worked_example):
