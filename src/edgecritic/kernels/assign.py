@@ -383,18 +383,18 @@ def _solve_in_two_steps(links: Links, state: State, search: Search, most_visits:
     return True
 
 
-@kernel
 def solve(links: Links, state: State, search: Search) -> None:
     """Bring all rows into an empty problem.
 
     Most rows find their column by bidding; the others are added by searches, in the order of their numbers
     because neighbours share memory. If these visit many nodes, it is tried to solve the problem in two steps.
+    Not a kernel, so that the two steps, which few problems need, are compiled only for them.
     """
     rows = state.column_of.size
     waiting = _bid_for_all(links, state)
     row = _add_waiting(links, state, search, waiting, 0, _MANY_VISITS * rows)
     if row < rows and not _solve_in_two_steps(links, state, search, _FEW_VISITS * rows):
-        _add_waiting(links, state, search, waiting, row, FAR)
+        _add_waiting(links, state, search, waiting, row, int(FAR))
 
 
 class Tally(NamedTuple):
