@@ -393,7 +393,27 @@ class Logins(Contest):
         yield from self.expect(auth.session_of(session, self.shared) is None, "a browser was not logged out")
 
 
+class Links(Contest):
+    """The owner's link, which lets one browser in."""
+
+    turns = ("enter",)
+
+    def prepare(self, session: Session) -> None:
+        self.token = auth.new_link(session)
+
+    @uses("GET /enter/{token}")
+    def enter(self, client: Client) -> None:
+        reply = self.send(client, f"/enter/{self.token}", 303, 404, method="GET", cookie="none=1")
+        if reply.status_code == 303:
+            self.told.append(reply.headers["set-cookie"].split("=", 1)[1].split(";")[0])
+
+    def problems(self, session: Session) -> Iterator[str]:
+        yield from self.expect(len(self.told) == 1, f"the link has let {len(self.told)} browsers in")
+        held = [auth.session_of(session, secret) is not None for secret in self.told]
+        yield from self.expect(all(held), "the browser that the link has let in is not known")
+
+
 CONTESTS: tuple[type[Contest], ...] = (
     *(Projects, Experiments, Images, Maps, People, OwnerPlaces, Entering),
-    *(Opening, Editing, Reopening, Subjects, Answers, Logins),
+    *(Opening, Editing, Reopening, Subjects, Answers, Logins, Links),
 )

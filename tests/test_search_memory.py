@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import edgecritic
-from edgecritic.kernels import assign
+from edgecritic.kernels import assign, heap
 from edgecritic.matching.dynamic import ExactState
 
 
@@ -51,7 +51,7 @@ def test_a_tidied_heap_holds_what_was_not_overtaken(seed):
     keys[12:] += rng.integers(1, 30, 9)  # offers that came before the best one
     shuffled = rng.permutation(nodes.size)
     keys, nodes = keys[shuffled], nodes[shuffled]
-    kept = assign._tidy(keys, nodes, nodes.size, reach, price)
+    kept = heap.tidy(keys, nodes, nodes.size, reach, price)
     assert kept == 12
     np.testing.assert_array_equal(np.sort(nodes[:kept]), np.arange(12))
     np.testing.assert_array_equal(keys[:kept], reach[nodes[:kept]] - price[nodes[:kept]])

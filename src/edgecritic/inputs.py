@@ -213,7 +213,7 @@ def as_spacing(spacing: Spacing, ndim: int) -> tuple[float, ...]:
         return (1.0,) * ndim
     try:
         sizes = tuple(float(size) for size in np.atleast_1d(np.asarray(spacing, dtype=float)))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"spacing must be one number or one per axis, got {spacing!r}") from error
     if len(sizes) == 1:
         sizes *= ndim
@@ -261,7 +261,7 @@ def as_tolerance(
 def _distance(value: Any, name: str) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be a number, got {value!r}") from error
     if not (math.isfinite(number) and number >= 0):
         raise InputError(f"{name} must be a finite number ≥ 0, got {value!r}")

@@ -110,12 +110,9 @@ def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
 
 def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[str, Path]]:
     """Tune all detectors on all scenes; return the best values, and figures by their captions."""
-    import warnings
-
     from edgecritic.cli._images import load_image
     from edgecritic.datasets.files import read_truths
     from edgecritic.detectors.base import detectors
-    from edgecritic.errors import UndefinedMeasureWarning
     from edgecritic.protocols.tuning import tune
     from edgecritic.protocols.tuning_result import Tuning
     from edgecritic.protocols.tuning_summary import summarise_tunings
@@ -131,9 +128,7 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
         options: dict[str, Any] = {"detectors": names, "measures": MEASURES, "thresholds": THRESHOLDS}
         return path.stem, tune(image, truths, kind=kind, **options)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        found = dict(run_tasks(one, images, jobs=jobs))
+    found = dict(run_tasks(one, images, jobs=jobs))
     summary = summarise_tunings({path.stem: found[path.stem] for path in images})
     write_summary(out, summary)
     shown = images[min(2, len(images) - 1)]

@@ -311,9 +311,6 @@ def _run_labels(args: argparse.Namespace) -> int:
 
 
 def _run_noise(args: argparse.Namespace) -> int:
-    import warnings
-
-    from edgecritic.errors import UndefinedMeasureWarning
     from edgecritic.report.noise import noise_document
     from edgecritic.run.executor import run_tasks
     from edgecritic.studies.noise import DETECTORS, combine, noise_tasks, noise_trial
@@ -325,9 +322,7 @@ def _run_noise(args: argparse.Namespace) -> int:
         seeds=args.scenes,
         thresholds=args.thresholds,
     )
-    with _progress("judging", "scene") as step, warnings.catch_warnings():
-        # What threads change of the filters comes out in any order; this one holds for all of them.
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+    with _progress("judging", "scene") as step:
         trials = run_tasks(noise_trial, tasks, jobs=args.jobs, cluster=args.cluster, progress=step)
         study = combine(trials)
     document = noise_document(study, figure=args.out is not None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.detectors.picture import Kind
-from edgecritic.errors import InputError, UndefinedMeasureWarning
+from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, Spacing, as_spacing
 from edgecritic.measures.evidence import Single
@@ -158,23 +157,18 @@ def _judge(
     swept = exact_rates(ladder.cut, ladder.thresholds, truths, chosen, sizes) if _all_set(goals) else {}
     rest = [place for place in range(len(chosen)) if place not in swept]
     known: dict[int, int] = {}
-    with warnings.catch_warnings():
-        # High thresholds leave nothing: their values come from the measures' tables.
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        for index, (mask, count) in enumerate(_candidates(ladder)):
-            counts[index] = count
-            # Candidates are nested: equal counts are equal maps.
-            if count in known:
-                values[index], confusions[index] = values[known[count]], confusions[known[count]]
-                continue
-            places = rest if count else list(range(len(chosen)))
-            values[index] = [
-                swept[place][index] if place in swept else np.nan for place in range(len(chosen))
-            ]
-            values[index, places], confusions[index] = _values(
-                mask, goals, [chosen[place] for place in places], sizes
-            )
-            known[count] = index
+    for index, (mask, count) in enumerate(_candidates(ladder)):
+        counts[index] = count
+        # Candidates are nested: equal counts are equal maps.
+        if count in known:
+            values[index], confusions[index] = values[known[count]], confusions[known[count]]
+            continue
+        places = rest if count else list(range(len(chosen)))
+        values[index] = [swept[place][index] if place in swept else np.nan for place in range(len(chosen))]
+        values[index, places], confusions[index] = _values(
+            mask, goals, [chosen[place] for place in places], sizes
+        )
+        known[count] = index
     return values, counts, confusions
 
 
@@ -191,15 +185,20 @@ def _all_set(goals: Sequence[Target]) -> bool:
 def _values(
     mask: BoolArray, goals: Sequence[Target], chosen: Sequence[Any], sizes: tuple[float, ...]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the measures' means and the summed counts of one candidate over all truths."""
+    """Return the measures' means and the summed counts of one candidate over all truths.
+
+    High thresholds leave nothing; that the values then come from the measures' tables is not told.
+    """
     total = np.zeros(4, dtype=np.int64)
     if not goals:
         single = Single(mask)
+        single.warned = True
         return np.array([float(each(single)) for each in chosen]), total
     judged = Target(mask, sizes, goals[0].empty_distance)
     rows = []
     for goal in goals:
         comparison = pair_up(judged, goal, "value")
+        comparison.warned = True
         rows.append(evaluate(chosen, comparison))
         found = comparison.confusion
         total += np.array([found.tp, found.fp, found.fn, found.tn])

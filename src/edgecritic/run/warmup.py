@@ -66,6 +66,7 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
     """
     return [
         *_strategies(),
+        ("exact matching of dense maps", _match_checkerboard),
         ("exact matching under change", _change_exact_matching),
         ("thin", _thin),
         ("thin, threshold by threshold", _thin_sweep),
@@ -106,6 +107,13 @@ def _strategies() -> list[tuple[str, Callable[[], Any]]]:
         return lambda: match(*tiny_pair(ndim), strategy=name)
 
     return [(f"match {name}, {ndim}-D", call(name, ndim)) for name in strategies.names() for ndim in (2, 3)]
+
+
+def _match_checkerboard() -> None:
+    from edgecritic.matching import match
+
+    board = np.indices((200, 200)).sum(axis=0) % 2 == 0
+    match(board, ~board, strategy="exact", tolerance=2)
 
 
 def _change_exact_matching() -> None:
