@@ -169,7 +169,7 @@ class Entering(Contest):
 
     @uses("GET /i/{token}")
     def enter(self, client: Client) -> None:
-        reply = self.send(client, f"/i/{self.person.token}", 303, 404, method="GET")
+        reply = self.send(client, f"/i/{self.person.token}", 303, 404, 429, method="GET")
         if reply.status_code == 303:
             self.told.append(reply.headers["set-cookie"].split("=", 1)[1].split(";")[0])
 
