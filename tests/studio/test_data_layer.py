@@ -186,7 +186,7 @@ def test_only_the_own_annotation_is_found(database, project, work):
 def test_an_export_repeats_every_byte(database, project, work, tmp_path, monkeypatch):
     with database.session() as session:
         labelling.append_events(session, work, [draw(0)])
-        labelling.submit(session.get_one(Annotation, work.id))
+        labelling.submit(session, session.get_one(Annotation, work.id), 1)
     with database.reading() as session:
         exports.project_zip(session, project, tmp_path / "now.zip")
         years_on = time.time() + 1e8

@@ -141,9 +141,14 @@ def end_session(session: Session, secret: str | None) -> None:
 
 
 def find_invitation(session: Session, token: str) -> Invitation | None:
-    """Hold the invitation of a token unless it was revoked, has expired or its experiment is closed."""
+    """Return the invitation of a token unless it was revoked, has expired or its experiment is closed.
+
+    A session that writes holds it.
+    """
     wanted = select(Invitation).where(Invitation.token_hash == hash_token(token))
-    found = session.scalar(wanted.with_for_update(key_share=True))
+    if session.info.get("writes"):
+        wanted = wanted.with_for_update(key_share=True)
+    found = session.scalar(wanted)
     return found if found is not None and is_open(session, found) else None
 
 
