@@ -7,15 +7,17 @@ BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 
-.PHONY: help demo test coverage mutants lint format bench docs gallery dist clean
+.PHONY: help demo test fuzz coverage mutants lint format audit bench docs gallery dist clean
 
 help:
 	@echo "make demo      show what EdgeCritic does, on generated data"
 	@echo "make test      run all tests"
+	@echo "make fuzz      run the tests with random input on fresh input and more of it (ARGS=tests/test_damage.py for one file)"
 	@echo "make coverage  run all tests and say which lines they miss; fails below 92 %"
 	@echo "make mutants   break the measures on purpose and see whether the tests notice; fails below 85 %"
 	@echo "make lint      check format, style, types and import directions"
 	@echo "make format    put the code into the agreed format"
+	@echo "make audit     check the lowest versions against known vulnerabilities (with pip-audit where it is installed)"
 	@echo "make bench     measure every bar, beside other programs: one table, met or missed (ARGS=--quick for a short one)"
 	@echo "make docs      build the documentation into site/"
 	@echo "make gallery   draw the figures of the gallery anew"
@@ -56,6 +58,10 @@ endif
 test: $(STAMPS)/test
 	$(BIN)/python -m pytest
 
+# What fails is tried first the next time, and the line @reproduce_failure that is printed repeats it.
+fuzz: $(STAMPS)/test
+	$(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=fuzz $(ARGS)
+
 # Coverage cannot look into compiled kernels, so their tests run once more as plain Python.
 coverage: $(STAMPS)/test
 	$(BIN)/coverage erase
@@ -76,6 +82,10 @@ lint: $(STAMPS)/test
 format: $(STAMPS)/test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+audit: $(STAMPS)/test
+	$(BIN)/python -m pytest -q tests/test_advisories.py
+	if command -v pip-audit >/dev/null; then pip-audit --requirement .ci/minimum.txt; fi
 
 bench: $(STAMPS)/bench
 	$(BIN)/python benchmarks/run.py $(ARGS)

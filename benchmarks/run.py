@@ -30,6 +30,7 @@ PARTS = {
     "detectors": ("detectors",),
     "annotators": ("annotators", "cluster"),
     "studio": ("studio",),
+    "files": ("damage",),
     "adoption": ("starting", "adoption"),
 }
 """The modules of every part."""

@@ -43,6 +43,32 @@ def many_people(kind: str, given: Given, kills: int = 0) -> Figure:
     return Figure(f"{text}; 95 % within {found.late:.0f} ms", found.complete and found.late <= LIMITS[kind])
 
 
+def competing(kind: str, given: Given) -> Figure:
+    """Let clients compete for the same rows on every writing route, run after run."""
+    from edgecritic.studio.database import open_database
+    from studio_contests import CONTESTS
+    from studio_server import Server
+    from studio_writers import compete
+
+    runs, rounds = given.size(2, 20), given.size(26, 200)
+    operations, problems = 0, []
+    with database(kind) as (url, folder):
+        server = Server(url, folder)
+        store = open_database(url)
+        try:
+            for seed in range(runs):
+                found = compete(f"http://127.0.0.1:{server.port}", store, CONTESTS, rounds=rounds, seed=seed)
+                operations += found.operations.total()
+                problems.append(found.problems)
+        finally:
+            store.close()
+            server.stop()
+    good = sum(not one for one in problems)
+    text = f"{good} of {runs} runs, {operations:,} operations on {len(found.operations)} routes"
+    first = next((one[0] for one in problems if one), "")
+    return Figure(f"{text}; {first}" if first else text, good == runs)
+
+
 def loaded(kind: str) -> None:
     """Make the checks of one kind of database."""
 
@@ -64,6 +90,17 @@ def loaded(kind: str) -> None:
     )
     def killed(given: Given) -> Iterator[Figure]:
         yield many_people(kind, given, given.size(2, 10))
+
+    @check(
+        PART,
+        (
+            f"all writing routes, 8 clients × 200 operations on the same rows, {kind}",
+            "nothing acknowledged missing or doubled, no broken invariant: 20 of 20 runs",
+        ),
+        needs=("httpx", "sqlalchemy", "starlette", "uvicorn"),
+    )
+    def contested(given: Given) -> Iterator[Figure]:
+        yield competing(kind, given)
 
 
 for each in LIMITS:
@@ -89,6 +126,29 @@ def large_image(given: Given) -> Iterator[Figure]:
 
 @check(
     PART,
+    ("costliest 100 edits of a 24-megapixel map: CPU time of a fold", "≤ 3 s"),
+    ("memory of the process that folds them", "≤ 600 MiB"),
+    ("other requests while such maps are folded", "≤ 250 ms"),
+    needs=("sqlalchemy", "starlette", "uvicorn"),
+)
+def costly_edits(given: Given) -> Iterator[Figure]:
+    from studio_fold import folds, others_wait
+
+    del given
+    with database("SQLite") as (url, folder):
+        found = folds(folder)
+        slowest = max(found, key=lambda name: found[name][0])
+        text = f"{found[slowest][0]:.1f} s ({slowest}; {found[slowest][1]:.1f} s by the clock)"
+        yield Figure(text, found[slowest][0] <= 3)
+        most = max(cost[2] for cost in found.values())
+        yield Figure(f"{most:.0f} MiB", most <= 600)
+        times, seconds = others_wait(url, folder)
+        text = f"{max(times):.0f} ms of {len(times)} requests; the last of 4 maps came after {seconds:.1f} s"
+        yield Figure(text, max(times) <= 250)
+
+
+@check(
+    PART,
     (
         "security suite and fuzz of every endpoint's input",
         "no 5xx, no traceback, nothing reached: tests pass",
@@ -98,3 +158,21 @@ def large_image(given: Given) -> Iterator[Figure]:
 def hostile(given: Given) -> Iterator[Figure]:
     del given
     yield run_tests("tests/studio/test_security.py", "tests/studio/test_fuzz.py")
+
+
+@check(
+    PART,
+    ("strangers: 200 slow connections and 60 bodies of 24 MiB", "≤ 200 MiB more memory"),
+    ("the owner's slowest page meanwhile", "≤ 1 s"),
+    ("until the last of those connections is closed", "≤ 30 s"),
+    needs=("sqlalchemy", "starlette", "uvicorn"),
+)
+def besieged(given: Given) -> Iterator[Figure]:
+    from studio_siege import run_siege
+
+    with database("SQLite") as (url, folder):
+        found = run_siege(url, folder, slow=given.size(40, 200), large=given.size(12, 60))
+    yield Figure(f"{found.memory:.0f} MiB", found.memory <= 200)
+    yield Figure(f"{found.page:.2f} s", found.page <= 1)
+    left = f", {found.left} still open" if found.left else ""
+    yield Figure(f"{found.closed:.1f} s{left}", found.closed <= 30 and not found.left)

@@ -13,7 +13,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("ci")
+settings.register_profile(
+    "fuzz", settings.get_profile("ci"), derandomize=False, max_examples=1000, print_blob=True
+)
+settings.load_profile("ci")  # the same examples in every run; `make fuzz` takes the other one
 
 NEEDS = frozenset({"data", "browser"})
 """What a test may need: known by its marker or by the fixture of that name."""

@@ -92,13 +92,14 @@ import edgecritic.kernels
 from numba.core.dispatcher import Dispatcher
 from edgecritic.run.warmup import warm_up
 assert not [part for part in warm_up() if part.skipped and "csa" not in part.name]
+kernels = {}
 for found in pkgutil.iter_modules(edgecritic.kernels.__path__, "edgecritic.kernels."):
     module = importlib.import_module(found.name)
-    kernels = {name: item for name, item in vars(module).items() if isinstance(item, Dispatcher)}
-    inner = {name for item in kernels.values() for name in item.py_func.__code__.co_names}
-    for name, item in kernels.items():
-        if name not in inner and not item.overloads:
-            print(found.name, name)
+    kernels |= {name: item for name, item in vars(module).items() if isinstance(item, Dispatcher)}
+inner = {name for item in kernels.values() for name in item.py_func.__code__.co_names}
+for name, item in kernels.items():
+    if name not in inner and not item.overloads:
+        print(name)
 """
     if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":
         assert run_python(code, tmp_path) == ""

@@ -7,6 +7,7 @@ __all__ = [
     "InputError",
     "UnknownNameError",
     "DataError",
+    "OutputError",
     "ProtocolMismatchError",
     "MissingExtraError",
     "UndefinedMeasureWarning",
@@ -27,6 +28,10 @@ class UnknownNameError(EdgeCriticError, ValueError):
 
 class DataError(EdgeCriticError):
     """A file or folder cannot be used (unreadable, truncated, of a kind that is not known, …)."""
+
+
+class OutputError(DataError):
+    """Results cannot be written (disk full, no permission, another run at work): the run itself ends."""
 
 
 class ProtocolMismatchError(EdgeCriticError):

@@ -29,6 +29,7 @@ __all__ = [
     "as_strength",
     "as_spacing",
     "as_tolerance",
+    "SIDEWAYS",
     "check_shapes",
     "diagonal",
 ]
@@ -140,6 +141,13 @@ def as_pair(candidate: Any, truth: Any) -> tuple[BoolArray, BoolArray]:
     return first, second
 
 
+SIDEWAYS = (
+    "one of them lies on its side: pictures are turned as their EXIF orientation says, "
+    "so turn the other one as well"
+)
+"""What to do where two maps have each other's shape, transposed."""
+
+
 def check_shapes(shape: Sequence[int], truth: Sequence[int], name: str) -> None:
     """Refuse a map whose shape is not that of its truth, and say what to do."""
     if tuple(shape) == tuple(truth):
@@ -148,6 +156,8 @@ def check_shapes(shape: Sequence[int], truth: Sequence[int], name: str) -> None:
         remedy = "take the map out of its batch or channel axis: map[0]"
     elif len(shape) != len(truth):
         remedy = "give both as images or both as volumes"
+    elif tuple(shape) == tuple(truth)[::-1]:
+        remedy = SIDEWAYS
     elif name == "candidate":
         remedy = "crop or resize the candidate's strength map before it is thresholded (never the truth)"
     else:
@@ -203,7 +213,7 @@ def as_spacing(spacing: Spacing, ndim: int) -> tuple[float, ...]:
         return (1.0,) * ndim
     try:
         sizes = tuple(float(size) for size in np.atleast_1d(np.asarray(spacing, dtype=float)))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"spacing must be one number or one per axis, got {spacing!r}") from error
     if len(sizes) == 1:
         sizes *= ndim
@@ -251,7 +261,7 @@ def as_tolerance(
 def _distance(value: Any, name: str) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be a number, got {value!r}") from error
     if not (math.isfinite(number) and number >= 0):
         raise InputError(f"{name} must be a finite number ≥ 0, got {value!r}")

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import time
 
 import pytest
 
@@ -64,3 +65,25 @@ def test_printed_commands_are_valid(printed):
 def test_too_few_images(capsys):
     assert main(["demo", "--scenes", "1"]) == 1
     assert "at least 2" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_another_demo_has_the_same_bytes(demo, tmp_path, monkeypatch, capsys):
+    """Elsewhere, years later, one image at a time, and where a demo with more scenes left some."""
+    years_on = time.time() + 1e8
+    monkeypatch.setattr(time, "time", lambda: years_on)
+    monkeypatch.setattr(time, "asctime", lambda *_: "another day")
+    for left in ("images/synthetic-3.png", "truth/synthetic-3.mat", "edges/sobel/synthetic-3.png"):
+        (tmp_path / "new/data" / left).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "new/data" / left).write_bytes(b"")
+    (tmp_path / "new/data/images/mine.txt").write_bytes(b"stays")
+    assert main(["demo", "--scenes", "2", "--jobs", "1", "--out", str(tmp_path / "new")]) == 0
+    capsys.readouterr()
+    assert (tmp_path / "new/data/images/mine.txt").read_bytes() == b"stays"
+    (tmp_path / "new/data/images/mine.txt").unlink()
+    one, two = (
+        {path.relative_to(home): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+        for home in (demo, tmp_path / "new")
+    )
+    assert one.keys() == two.keys()
+    assert [str(path) for path in one if one[path] != two[path]] == []

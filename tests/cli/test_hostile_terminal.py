@@ -118,7 +118,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_names_of_files_are_shown_and_not_obeyed(name, named, capsys, monkeypatch):
-    home, names = named
+    home, _ = named
     monkeypatch.chdir(home)
     assert main(COMMANDS[name]) == 0
     told = capsys.readouterr()
@@ -180,3 +180,23 @@ def test_plain_text_stays():
     assert plain("".join(OBEYED)) == "�" * len(OBEYED)
     assert json.loads(plain(json.dumps(EVIL, ensure_ascii=False), escape=True)) == EVIL
     assert [csv_cell(cell) for cell in (None, "", 3, -2.5)] == [None, "", 3, -2.5]
+
+
+@pytest.mark.parametrize(
+    "text", ["id = " + "[" * 8000, "a" + ".a" * 100_000 + " = 1", "\x00", "id = 1979-05-27"]
+)
+def test_strange_protocol_files_are_one_line(text, tmp_path, capsys):
+    (tmp_path / "p.toml").write_text(text)
+    assert main(["bench", "maps", "--truth", "truth", "--protocol", str(tmp_path / "p.toml")]) == 1
+    told = capsys.readouterr().err
+    assert "p.toml" in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--protocol", "--curve"])
+def test_a_pipe_is_refused_and_not_waited_for(option, tmp_path, capsys):
+    os.mkfifo(tmp_path / "p.toml")
+    place = str(tmp_path / "p.toml")
+    words = ["bench", "maps", "--truth", "truth", option, f"x={place}" if option == "--curve" else place]
+    assert main(words) == 1
+    assert "pipe" in capsys.readouterr().err

@@ -309,11 +309,12 @@ def test_only_the_asked_fields_are_looked_at(tmp_path):
             "x": 1.0,
         }
     scipy.io.savemat(tmp_path / "a.mat", {"groundTruth": cells}, do_compression=True)
-    (value,) = _matlab5.variables((tmp_path / "a.mat").read_bytes())
-    for index, cell in enumerate(value.cells()):
-        (fields,) = cell.structs("Boundaries", "x")
-        assert (fields["Boundaries"].array() == index).all()
-        assert fields["x"].array() == 1
+    with _matlab5.opened((tmp_path / "a.mat").read_bytes()) as found:
+        (value,) = found
+        for index, cell in enumerate(value.cells()):
+            (fields,) = cell.structs("Boundaries", "x")
+            assert (fields["Boundaries"].array() == index).all()
+            assert fields["x"].array() == 1
 
 
 def test_big_endian_matlab(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 import edgecritic
 from edgecritic.assignment.dynamic import ExactState
-from edgecritic.kernels import assign
+from edgecritic.kernels import assign, heap
 
 pytestmark = pytest.mark.kernels
 
@@ -53,7 +53,7 @@ def test_a_tidied_heap_holds_what_was_not_overtaken(seed):
     keys[12:] += rng.integers(1, 30, 9)  # offers that came before the best one
     shuffled = rng.permutation(nodes.size)
     keys, nodes = keys[shuffled], nodes[shuffled]
-    kept = assign._tidy(keys, nodes, nodes.size, reach, price)
+    kept = heap.tidy(keys, nodes, nodes.size, reach, price)
     assert kept == 12
     np.testing.assert_array_equal(np.sort(nodes[:kept]), np.arange(12))
     np.testing.assert_array_equal(keys[:kept], reach[nodes[:kept]] - price[nodes[:kept]])

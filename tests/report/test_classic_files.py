@@ -179,7 +179,7 @@ def test_unreadable_files(tmp_path):
     with pytest.raises(DataError, match=r"binary\.txt"):
         read_curve(tmp_path / "binary.txt")
     with pytest.raises(DataError, match="cannot be written"):
-        write_counts(tmp_path / "no" / "folder.txt", [[0.1, 1, 2, 3, 4]])
+        write_counts(tmp_path / "binary.txt" / "no-folder.txt", [[0.1, 1, 2, 3, 4]])
     with pytest.raises(InputError, match="rows must be"):
         write_counts(tmp_path / "x.txt", [[1, 2]])
 

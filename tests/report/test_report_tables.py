@@ -204,9 +204,9 @@ def test_load_results(make_results, tmp_path):
     with pytest.raises(DataError, match=r"results\.json: results: this version reads schema 1, got 3"):
         load_results(file)
     file.write_bytes(b"\xff\xfe{")
-    with pytest.raises(DataError, match="cannot be read as JSON"):
+    with pytest.raises(DataError, match="is no UTF-8 text"):
         load_results(file)
-    with pytest.raises(DataError, match="cannot be read as JSON"):
+    with pytest.raises(DataError, match="no such file"):
         load_results(tmp_path / "none.json")
 
 

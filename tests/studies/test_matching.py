@@ -166,16 +166,31 @@ def test_all_means_every_annotator_against_every_canny_map(cases):
 def test_finished_blocks_are_not_computed_again(cases, tmp_path, monkeypatch):
     parts = study_parts(cases, tolerances=[2.5], inter=2, canny=0)
     first, _ = run_parts(parts, out=tmp_path, jobs=1)
-    damaged = next(tmp_path.rglob("*.npz"))
-    damaged.write_bytes(b"half a file")
+    damaged = min((tmp_path / "records").rglob("*.json"))
+    damaged.write_bytes(damaged.read_bytes()[:-9])
     calls = []
     from edgecritic.run import matching
 
     real = matching.compare_block
-    monkeypatch.setattr(matching, "compare_block", lambda block: calls.append(block) or real(block))
-    second, _ = run_parts(parts, out=tmp_path, jobs=1)
+    monkeypatch.setattr(matching, "compare_block", lambda *given: calls.append(given) or real(*given))
+    with pytest.warns(UserWarning, match=rf"{damaged.name}: a damaged record is thrown away"):
+        second, _ = run_parts(parts, out=tmp_path, jobs=1)
     assert len(calls) == 1
     assert all(np.array_equal(first[key].f, second[key].f, equal_nan=True) for key in first)
+    run_parts(parts, out=tmp_path, jobs=1, fresh=True)
+    assert len(calls) == 1 + len(first)
+
+
+def test_another_data_set_with_the_same_names_is_another(tmp_path):
+    def scores(seed, out):
+        home = synthetic.write(tmp_path / "data", 2, seed=seed)
+        parts = study_parts(find_cases(None, home / "truth").cases, tolerances=[2.5], inter=0, canny=0)
+        found, _ = run_parts(parts, out=out, jobs=1)
+        return {name: one.f for name, one in found.items()}
+
+    one, two = scores(0, tmp_path / "out"), scores(1, tmp_path / "out")
+    assert all(np.array_equal(two[name], f, equal_nan=True) for name, f in scores(1, None).items())
+    assert any(not np.array_equal(one[name], two[name], equal_nan=True) for name in one)
 
 
 def test_maps_of_different_sizes_are_named(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,12 +21,13 @@ import uvicorn
 from sqlalchemy import create_engine, text
 
 from edgecritic.datasets.synthetic import annotators, detect, scene
-from edgecritic.studio import projects
-from edgecritic.studio.app import create_app
+from edgecritic.studio import auth, projects
+from edgecritic.studio.app import OWNER_COOKIE, create_app
 from edgecritic.studio.database import Database, open_database
 from edgecritic.studio.experiments import Plan, draw_trials
 from edgecritic.studio.models import Base, Trial
 from edgecritic.studio.pictures import encode_png, read_photo
+from edgecritic.studio.serve import link_path, server_config
 from edgecritic.studio.settings import Settings
 
 POSTGRES = os.environ.get("EDGECRITIC_TEST_PG", "")
@@ -178,13 +180,13 @@ class Server:
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self.app = create_app(settings, database)
-        config = uvicorn.Config(self.app, port=0, log_level="critical", access_log=False, proxy_headers=False)
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.server = uvicorn.Server(server_config(self.app, settings))
+        sockets = [socket.create_server(("127.0.0.1", 0))]
+        self.thread = threading.Thread(target=self.server.run, args=[sockets], daemon=True)
         self.thread.start()
         while not self.server.started:
             time.sleep(0.005)
-        self.port = self.server.servers[0].sockets[0].getsockname()[1]
+        self.port = sockets[0].getsockname()[1]
         self.url = f"http://localhost:{self.port}"
 
     def close(self) -> None:
@@ -205,6 +207,11 @@ class Site:
     def url(self) -> str:
         return self.server.url
 
+    def link(self) -> str:
+        """Return the address that makes a browser the owner's, once."""
+        with self.database.session() as session:
+            return f"{self.url}/{link_path(session)}"
+
     def stranger(self, headers: dict[str, str] | None = None) -> httpx.Client:
         """Return a browser that has no cookies."""
         made = httpx.Client(base_url=self.url, headers=OWN if headers is None else headers, trust_env=False)
@@ -212,9 +219,16 @@ class Site:
         self.clients.append(made)
         return made
 
+    def new_owner(self, headers: dict[str, str] | None = None) -> httpx.Client:
+        """Return a browser that has the owner's session."""
+        made = self.stranger(headers)
+        with self.database.session() as session:
+            made.cookies.set(OWNER_COOKIE, auth.start_session(session, None, 1))
+        return made
+
     @cached_property
     def owner(self) -> httpx.Client:
-        return self.stranger()
+        return self.new_owner()
 
     def guest(self, path: str) -> httpx.Client:
         """Return a browser that has opened an invitation."""

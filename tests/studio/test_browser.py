@@ -152,9 +152,9 @@ def test_labelling_from_threshold_to_export(browser, site, link, open_page):
 
     with site.database.reading() as session:
         work = session.get_one(Annotation, 1)
-        edits = labelling.edits_of(session, work)
+        edits = labelling.event_rows(session, work)
         assert {"threshold", "despeckle", "erase", "delete", "draw", "undo", "redo"} <= {
-            edit.op for edit in edits
+            edit["op"] for edit in edits
         }
         folded = labelling.map_of(session, work)
     assert np.array_equal(folded, after_wire)
@@ -190,7 +190,7 @@ def test_the_keyboard_alone_is_enough(browser, site, link, open_page):
     saved(page)
     x, y = map(int, before.split(", "))
     with site.database.reading() as session:
-        edits = labelling.edits_of(session, session.get_one(Annotation, 1))
+        edits = list(labelling.edits_of(session, session.get_one(Annotation, 1)))
     assert edits == [Edit("draw", {"points": [x, y, x - 20, y - 1]})]
     page.keyboard.press("?")
     assert page.is_visible("#help")
@@ -286,6 +286,7 @@ def test_both_folds_make_the_same_pixels(browser, site, open_page):
 
 def test_an_experiment_with_two_subjects(browser, site, open_page):
     owner = open_page()
+    owner.goto(site.link())
     owner.goto(f"{site.url}/projects/1")
     owner.fill("form.grid-form input[name=name]", "Pilot")
     owner.fill("input[name=practice]", "1")

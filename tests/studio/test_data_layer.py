@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
 import zipfile
 from datetime import timedelta
 
@@ -74,7 +75,7 @@ def test_a_foreign_database_is_refused(database_url):
 def test_an_older_schema_names_the_command(tmp_path, monkeypatch, capsys):
     url = f"sqlite:///{tmp_path / 'studio.db'}"
     open_database(url).close()
-    monkeypatch.setattr("alembic.script.ScriptDirectory.get_current_head", lambda _self: "0002")
+    monkeypatch.setattr("alembic.script.ScriptDirectory.get_current_head", lambda _self: "9999")
     assert main(["studio", "--data", str(tmp_path)]) == 1
     assert f"edgecritic studio --data {tmp_path} --migrate" in capsys.readouterr().err
 
@@ -120,10 +121,10 @@ def test_an_image_belongs_to_its_project(database, project):
 def test_maps_come_back_as_they_were(database, project, scenes):
     with database.session() as session:
         image = projects.images_of(session, project)[1]
-        labels = projects.label_maps(session, image.id)
-        assert [
-            np.array_equal(one, given) for one, given in zip(labels.values(), scenes[1][1], strict=True)
-        ] == [True] * 3
+        labels = labelling.labels_of(session, image.id)
+        assert [np.array_equal(one.map, given) for one, given in zip(labels, scenes[1][1], strict=True)] == [
+            True
+        ] * 3
         strength = projects.detector_maps(session, image.id)["good"]
         assert np.abs(strength - scenes[1][2]["good"]).max() <= 0.5 / 255 + 1e-12
 
@@ -146,7 +147,7 @@ def test_edits_are_stored_once(database, work):
 def test_two_windows_do_not_mix(database, work):
     with database.session() as session:
         labelling.append_events(session, work, [draw(0)])
-    for events in ([draw(0, key="other")], [draw(2)], [draw(1, key="k0")]):
+    for events in ([draw(0, key="other")], [draw(0, x=7)], [draw(2)], [draw(1, key="k0")]):
         with pytest.raises(Conflict), database.session() as session:
             labelling.append_events(session, work, events)
     with database.reading() as session:
@@ -156,13 +157,13 @@ def test_two_windows_do_not_mix(database, work):
 def test_a_submitted_map_is_not_changed(database, work):
     with database.session() as session:
         labelling.append_events(session, work, [draw(0)])
-        labelling.submit(session.get_one(Annotation, work.id))
+        labelling.submit(session, work, 1)
     with database.session() as session:
         mine = session.get_one(Annotation, work.id)
         with pytest.raises(Conflict):
             labelling.append_events(session, mine, [draw(1)])
         assert labelling.append_events(session, mine, [draw(0)]) == 1
-        labelling.reopen(mine)
+        labelling.reopen(session, mine)
         assert labelling.append_events(session, mine, [draw(1)]) == 2
 
 
@@ -182,10 +183,23 @@ def test_only_the_own_annotation_is_found(database, project, work):
             labelling.find_annotation(session, other, work.id)
 
 
+def test_an_export_repeats_every_byte(database, project, work, tmp_path, monkeypatch):
+    with database.session() as session:
+        labelling.append_events(session, work, [draw(0)])
+        labelling.submit(session, session.get_one(Annotation, work.id), 1)
+    with database.reading() as session:
+        exports.project_zip(session, project, tmp_path / "now.zip")
+        years_on = time.time() + 1e8
+        monkeypatch.setattr(time, "time", lambda: years_on)
+        monkeypatch.setattr(time, "asctime", lambda *_: "another day")
+        exports.project_zip(session, project, tmp_path / "later.zip")
+    assert (tmp_path / "now.zip").read_bytes() == (tmp_path / "later.zip").read_bytes()
+
+
 def test_the_export_is_what_bench_reads(database, project, work, tmp_path, scenes):
     with database.session() as session:
         labelling.append_events(session, work, [draw(0)])
-        labelling.submit(session.get_one(Annotation, work.id))
+        labelling.submit(session, work, 1)
     with database.reading() as session:
         assert exports.project_zip(session, project, tmp_path / "x.zip") == 3
         mine = labelling.map_of(session, work)
@@ -298,7 +312,7 @@ def test_an_ended_invitation_takes_no_answers(database, experiment, subjects, ho
         elif how == "expired":
             mine.expires = now() - timedelta(seconds=1)
         elif how == "closed":
-            experiments.close(session.get_one(type(experiment), experiment.id))
+            experiments.close(session, experiment.id)
         else:
             auth.end_session(session, secret)
     with database.session() as session:
@@ -380,7 +394,7 @@ def test_the_csv_has_the_known_columns(database, experiment, subjects):
     for row in table:
         if row["part"] == "main":
             chosen = row[f"condition_{row['selection']}"]
-            assert (chosen != "label") == (row["observer"] == "S1")
+            assert (chosen != "label") == (row["name"] == "S1")
             assert row["session"] == "1"
 
 

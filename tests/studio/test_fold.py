@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.ndimage import label
 
 from edgecritic.errors import InputError
-from edgecritic.studio.fold import Edit, check_edit, effective, fold, line, runs_of
+from edgecritic.studio.fold import Edit, check_edit, check_specks, counting, fold, line, runs_of
 
 HEIGHT, WIDTH = 14, 18
 xs, ys = st.integers(0, WIDTH - 1), st.integers(0, HEIGHT - 1)
@@ -129,9 +129,54 @@ def test_runs_bring_a_map_back():
 
 
 def test_undo_reaches_back_without_limit():
-    steps = [Edit("draw", {"points": [at % 18, at % 14]}) for at in range(500)] + [Edit("undo")] * 500
-    assert effective(steps) == []
-    assert len(effective([*steps, Edit("redo")] * 1)) == 1
+    ops = ["draw"] * 500 + ["undo"] * 500
+    assert counting(ops) == []
+    assert counting([*ops, "redo"]) == [0]
+
+
+def test_segments_agree_with_the_plain_rules():
+    """The way from pixel to pixel as the rule says it, on maps of thick and thin lines."""
+    rng = np.random.default_rng(3)
+    for density in (0.2, 0.4, 0.7, 0.95, 1.0):
+        for _ in range(6):
+            on = rng.random((37, 45)) < density
+            places = np.argwhere(on)
+            y, x = (int(value) for value in places[rng.integers(len(places))])
+            found = fold(on.astype(np.uint8), 1, [Edit("delete", {"at": [x, y], "scope": "segment"})])
+            np.testing.assert_array_equal(on & ~found, slow_segment(on, y, x))
+
+
+AROUND = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
+
+
+def slow_segment(on, y, x):
+    wide = np.pad(on, 2)
+    ring = np.array([np.roll(wide, (-down, -right), (0, 1)) for down, right in AROUND])
+    junction = wide & ((ring & ~np.roll(ring, 1, axis=0)).sum(axis=0) >= 3)
+    beside = np.any([np.roll(junction, (-down, -right), (0, 1)) for down, right in AROUND], axis=0)
+    found, waiting = {(y + 2, x + 2)}, [(y + 2, x + 2)]
+    while waiting:
+        here = waiting.pop()
+        for down, right in AROUND if not junction[here] else ():
+            there = (here[0] + down, here[1] + right)
+            open_way = wide[there] and not junction[there] and not (beside[here] and beside[there])
+            if open_way and there not in found:
+                found.add(there)
+                waiting.append(there)
+    result = np.zeros_like(wide)
+    result[tuple(np.transpose(list(found)))] = True
+    return result[2:-2, 2:-2]
+
+
+def test_specks_of_a_large_image_can_be_removed_some_times_only():
+    shape = (4000, 6000)
+    ops = ["despeckle", "draw"] * 4
+    check_specks(ops, shape)
+    check_specks([*ops, "undo", "undo", "despeckle"], shape)
+    check_specks([*ops[:-1], "despeckle", "despeckle"], shape)
+    check_specks([*ops, "clear", "despeckle"], shape)
+    with pytest.raises(InputError, match="at most 4 times; undo"):
+        check_specks([*ops, "despeckle"], shape)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +192,8 @@ def test_undo_reaches_back_without_limit():
         ("draw", {"points": [-1, 0]}),
         ("draw", {"points": [0, 0], "more": 1}),
         ("draw", {"points": [0, 0, WIDTH - 1, 0] * 4000}),
+        ("draw", {"points": [0, 0] * 16_001}),
+        ("erase", {"radius": 1, "points": [0, 0] * 4_101}),
         ("erase", {"radius": 65, "points": [0, 0]}),
         ("despeckle", {"size": 1}),
         ("threshold", {"level": 0}),

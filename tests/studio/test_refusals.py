@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from edgecritic.studio.auth import RateLimit
 from edgecritic.studio.database import make_engine, open_database
 from edgecritic.studio.fold import check_key
 from edgecritic.studio.labelling import parse_time
-from edgecritic.studio.pictures import encode_png, kind_of, read_photo
+from edgecritic.studio.pictures import encode_png, kind_of, read_map_file, read_photo
 from edgecritic.studio.problems import NotFound, NotNow
 from edgecritic.studio.segments import obvious_pair
 from edgecritic.studio.settings import Settings
@@ -48,7 +49,7 @@ class BrokenDatabase:
     def __init__(self, error):
         self.error = error
 
-    def session(self):
+    def write(self, work):
         raise self.error
 
 
@@ -111,16 +112,19 @@ def test_things_that_are_not_there(sqlite, fill):
                 call()
 
 
-def test_equal_names_of_annotators_are_numbered(sqlite, fill):
+def test_equal_names_of_annotators_are_shown_with_their_numbers(sqlite, fill):
     project = fill(sqlite)
     with sqlite.session() as session:
         image = projects.images_of(session, project)[0]
-        for _ in range(3):
-            person, _ = projects.invite(session, "Ada", project_id=project)
+        people = [projects.invite(session, name, project_id=project)[0] for name in ("Ada", "Bo", "Ada")]
+        for person in reversed(people):
             work = labelling.open_annotation(session, person, image.id)
             assert labelling.open_annotation(session, person, image.id) is work
-            labelling.submit(work)
-        assert list(labelling.submitted_maps(session, image.id)) == ["Ada", "Ada (2)", "Ada (3)"]
+            labelling.submit(session, work, 0)
+        shown = [label for label in labelling.labels_of(session, image.id) if label.person is not None]
+        first, second, third = (person.id for person in people)
+        assert [label.person for label in shown] == [first, second, third]
+        assert [label.name for label in shown] == [f"Ada (no. {first})", "Bo", f"Ada (no. {third})"]
 
 
 def test_limits_forget_old_attempts_and_old_callers(monkeypatch):
@@ -135,7 +139,6 @@ def test_limits_forget_old_attempts_and_old_callers(monkeypatch):
     limit.check("b")
     limit.check("c")  # one too many: the oldest caller is forgotten
     limit.check("a")
-    limit.take_back("nobody")
 
 
 def test_photos_of_every_depth():
@@ -152,19 +155,50 @@ def test_photos_of_every_depth():
         read_photo(floats.getvalue(), 10**6)
 
 
-@pytest.mark.parametrize("held", range(1, 9))
-def test_photos_are_turned_as_pillow_turns_them(held):
-    from PIL import ImageOps
-
-    from edgecritic.studio.pictures import _upright
-
-    values = np.random.default_rng(held).integers(0, 255, (8, 12)).astype(np.uint8)
+@pytest.mark.parametrize(
+    ("kind", "exif"),
+    [("PNG", b"Exif\0\0XXXXXXX"), ("JPEG", b"Exif\0\0MM\0*\0\0\0\x08\0\x09"), ("JPEG", b"Exif\0\0")],
+)
+def test_broken_exif_data_are_ignored(kind, exif):
+    values = np.random.default_rng(1).integers(0, 255, (8, 12)).astype(np.uint8)
     stream = io.BytesIO()
-    exif = Picture.Exif()
-    exif[0x0112] = held
-    Picture.fromarray(values).save(stream, "PNG", exif=exif)
-    expected = np.array(ImageOps.exif_transpose(Picture.open(stream)))
-    np.testing.assert_array_equal(_upright(stream.getvalue(), values), expected)
+    Picture.fromarray(values).save(stream, kind, exif=exif)
+    upload = read_photo(stream.getvalue(), 10**6)
+    assert (upload.width, upload.height) == (12, 8)
+
+
+def test_a_map_on_its_side_is_told_apart():
+    stream = io.BytesIO()
+    Picture.fromarray(np.eye(8, 12, dtype=bool)).save(stream, "PNG")
+    with pytest.raises(InputError, match="EXIF orientation"):
+        read_map_file(stream.getvalue(), "label", (12, 8), 10**6)
+
+
+def test_a_file_that_needs_too_much_memory_or_time_is_refused(monkeypatch, tmp_path):
+    from edgecritic.studio import apart
+
+    path = tmp_path / "large.npy"
+    np.save(path, np.zeros((9000, 9000), dtype=np.uint8))
+    monkeypatch.setattr(apart, "_COMMAND", [sys.executable, "-c", "import time; time.sleep(60)"])
+    monkeypatch.setattr(apart, "MOST_SECONDS", 1)
+    with pytest.raises(DataError, match="takes more than 1 s"):
+        apart.read_apart("read_array", path)
+    greedy = "from edgecritic.studio import apart; apart._limit(); bytearray(2**31)"
+    monkeypatch.setattr(apart, "_COMMAND", [sys.executable, "-c", greedy])
+    monkeypatch.setattr(apart, "MOST_SECONDS", 30)
+    with pytest.raises(DataError, match="within the memory"):
+        apart.read_apart("read_array", path)
+
+
+def test_many_maps_of_one_file_are_bounded(tmp_path, monkeypatch, capfd):
+    from edgecritic.studio import apart
+
+    np.savez(tmp_path / "many.npz", **{f"a{n}": np.eye(50, dtype=bool) for n in range(9)})
+    monkeypatch.setattr(apart, "_limit", lambda: None)
+    assert apart._main("read_truths", tmp_path / "many.npz") == 0
+    monkeypatch.setattr(apart, "MOST_RESULT", 8 * 50 * 50)
+    assert apart._main("read_truths", tmp_path / "many.npz") != 0
+    assert "DataError:holds maps of more than" in capfd.readouterr().out
 
 
 def test_images_without_labels_or_space_have_no_checks():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import struct
 import zlib
 from datetime import timedelta
@@ -91,7 +92,7 @@ def test_strangers_and_guests_reach_nothing_of_the_owner(guarded):
 
 def test_every_route_of_the_owner_is_in_the_list(site):
     """A new route that forgets its guard fails here."""
-    free = {"/login", "/logout", "/healthz", "/i/{token}", "/static"}
+    free = {"/login", "/logout", "/healthz", "/i/{token}", "/enter/{token}", "/static"}
     known = {path for _, path in OWNER_ONLY}
     for route in site.server.app.routes:
         path = route.path
@@ -120,15 +121,20 @@ def test_the_password_opens_and_closes(guarded):
     again.close()
 
 
-def test_guessing_is_slowed_down(guarded):
+def test_guessing_is_slowed_down_but_what_is_right_enters(guarded):
     client = guarded.stranger()
+    guarded.server.app.state.studio.login_limit.pause = 0.1
     seen = [client.post("/login", data={"password": f"guess {n}"}).status_code for n in range(12)]
     assert seen[:10] == [403] * 10
     assert seen[-1] == 429
-    assert client.post("/login", data={"password": PASSWORD}).status_code == 429
-    seen = [client.get(f"/i/guess{n}").status_code for n in range(62)]
+    assert guarded.stranger().post("/login", data={"password": PASSWORD}).status_code == 303
+    seen = [client.get(f"/{way}/guess{n}").status_code for n in range(31) for way in ("i", "enter")]
     assert seen[0] == 404
     assert seen[-1] == 429
+    with guarded.database.session() as session:
+        _, token = projects.invite(session, "Ada", project_id=1)
+    assert client.get(f"/i/{token}").status_code == 303
+    assert client.get(guarded.link()).status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -146,7 +152,7 @@ def test_guessing_is_slowed_down(guarded):
     ],
 )
 def test_cross_site_requests_are_refused(site, headers):
-    client = site.stranger(headers=headers)
+    client = site.new_owner(headers)
     assert client.post("/projects", data={"name": "forged"}).status_code == 403
     with site.database.reading() as session:
         assert len(session.scalars(select(Project)).all()) == 1
@@ -154,7 +160,7 @@ def test_cross_site_requests_are_refused(site, headers):
 
 def test_our_own_pages_may_post(site):
     for headers in ({"origin": site.url}, {"origin": site.url, "sec-fetch-site": "same-origin"}):
-        assert site.stranger(headers=headers).post("/projects", data={"name": "x"}).status_code == 303
+        assert site.new_owner(headers).post("/projects", data={"name": "x"}).status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -166,13 +172,16 @@ def test_another_name_for_this_server_is_refused(site, host):
 
 
 def test_a_proxy_is_not_taken_for_the_owner(site, serve_site):
-    for header in ("x-forwarded-for", "forwarded", "x-forwarded-host"):
-        assert site.stranger().get("/projects/1", headers={header: "10.0.0.1"}).status_code == 403
-    behind = serve_site(proxy_user_header="x-remote-user", public_url="https://studio.example")
+    assert site.owner.get("/projects/1").status_code == 200
+    for header in ("x-forwarded-for", "forwarded", "x-forwarded-host", "x-real-ip", "via"):
+        for client in (site.stranger(), site.owner):
+            assert client.get("/projects/1", headers={header: "10.0.0.1"}).status_code == 403
+    trusted = {"proxy_user_header": "x-remote-user", "trusted_proxies": ("127.0.0.1",)}
+    behind = serve_site(public_url="https://studio.example", **trusted)
     assert behind.stranger().get("/projects/1").status_code == 403
     assert behind.stranger().get("/projects/1", headers={"x-remote-user": "ada"}).status_code == 200
     assert behind.stranger().get("/healthz", headers={"host": "studio.example"}).status_code == 200
-    elsewhere = serve_site(proxy_user_header="x-remote-user", proxy_address="10.9.9.9")
+    elsewhere = serve_site(**trusted | {"trusted_proxies": ("10.9.9.9",)})
     assert elsewhere.stranger().get("/projects/1", headers={"x-remote-user": "ada"}).status_code == 403
 
 
@@ -405,6 +414,30 @@ def test_errors_show_nothing_of_the_inside(site, monkeypatch):
         assert reply.headers["content-security-policy"] == HEADERS["content-security-policy"]
         assert "secret" not in reply.text
         assert "Traceback" not in reply.text
+
+
+def test_tokens_are_in_no_log(guarded, monkeypatch, caplog, capfd):
+    """Neither when all goes well, nor when a request with a token fails, nor when the database does."""
+    with guarded.database.session() as session:
+        _, token = projects.invite(session, "Ada", project_id=1)
+    link, hidden = guarded.link(), auth.new_token()
+    client = guarded.stranger()
+    assert client.get(f"/i/{token}").status_code == 303
+
+    def fail(session, *_args):
+        session.execute(text("SELECT nothing FROM nowhere WHERE a = :secret"), {"secret": hidden})
+
+    monkeypatch.setattr("edgecritic.studio.auth.find_invitation", fail)
+    monkeypatch.setattr("edgecritic.studio.auth.is_link", fail)
+    with caplog.at_level("DEBUG"):
+        assert client.get(f"/i/{token}").status_code == 503
+        assert client.get(link).status_code == 503
+        client.post("/login", data={"password": PASSWORD})
+    ours = [one for one in caplog.records if not one.name.startswith("http")]  # not the browser's log
+    written = "".join(map(logging.Formatter().format, ours)) + "".join(capfd.readouterr())
+    assert "request failed: GET enter" in written
+    for secret in (token, link.rpartition("/")[2], hidden, PASSWORD):
+        assert secret not in written
 
 
 def test_cells_are_no_formulas():

@@ -128,7 +128,7 @@ def test_a_person_labels_and_submits(site, tmp_path):
     assert "person 1 (imported)" in client.get(f"{work}/compare", headers=HTML).text
     scores = client.get(f"{work}/scores").json()["scores"]
     assert len(scores) == 3
-    assert client.get(f"{work}/overlay.png", params={"with": scores[0]["name"]}).status_code == 200
+    assert client.get(f"{work}/overlay.png", params={"with": scores[0]["key"]}).status_code == 200
 
 
 def test_a_map_is_imported(site):
@@ -207,4 +207,4 @@ def test_others_need_a_password(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("getpass.getpass", lambda _prompt: "a long password")
     assert main(["studio", "--data", str(tmp_path), "--set-password"]) == 0
     assert main(["studio", "--data", str(tmp_path), "--migrate"]) == 0
-    assert "schema 0001" in capsys.readouterr().out
+    assert "schema 0002" in capsys.readouterr().out

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -233,3 +236,24 @@ def test_a_truth_without_edges_is_judged_by_the_tables(scene: tuple[np.ndarray, 
         expected = score(detect("canny", image).binary(0.2), [truth, ~truth & False], names).mean
     for name in names:
         assert found.curve("canny", name)[0] == pytest.approx(expected[name])
+
+
+def test_tuning_in_threads_leaves_the_warning_filters_alone():
+    """Filters belong to the whole process: what one thread hides and restores, another loses."""
+    image = np.zeros((16, 16))
+    image[:, 8:] = 1
+    truth = np.zeros((16, 16), bool)
+    truth[:, 8] = True
+    seen = set()
+
+    def one(_):
+        found = tune(image, truth, detectors=["sobel"], measures=["fom", "f"], thresholds=[0.5, 1.5])
+        seen.add(tuple(warnings.filters))
+        return found
+
+    before = tuple(warnings.filters)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(one, range(16)))
+    assert seen == {before}
+    assert tuple(warnings.filters) == before
+    assert "catch_warnings" not in Path(sys.modules[tune.__module__].__file__).read_text()

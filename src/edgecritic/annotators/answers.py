@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecritic.annotators.choice import MODES, Answer, Segment, Trial
+from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError
 
 __all__ = ["trials_json", "read_trials", "answers_csv", "answers_json", "read_answers", "read_votes"]
@@ -112,8 +113,8 @@ def _experiment(file: Path, rows: list[dict[str, Any]]) -> tuple[list[Trial], li
 def _rows(file: Path) -> list[dict[str, Any]]:
     if file.suffix.lower() == ".csv":
         try:
-            rows: Any = list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8-sig"))))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            rows: Any = list(csv.DictReader(io.StringIO(read_text(file))))
+        except csv.Error as error:
             raise DataError(f"{file}: cannot be read as CSV: {error}") from error
     else:
         content = _json(file)
@@ -125,6 +126,6 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 
 def _json(file: Path) -> Any:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return json.loads(read_text(file))
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{file}: cannot be read as JSON: {error}") from error

@@ -123,7 +123,8 @@ def empty_state(
     `alone_cost` alone, so that every solver of the same problem breaks ties in the same way.
 
     The pixels that stay alone are those with the largest hashes, on both sides. As a match saves
-    `alone_cost` once, it does not matter which side is charged for staying alone.
+    `alone_cost` once, it does not matter which side is charged for staying alone. A row that stays alone pays
+    two largest hashes more, so that of two matchings of equal cost the one with more matches wins.
     """
     sum_bits = size.bit_length() + 1
     hash_bits = min(_MOST_HASH_BITS, _PRICE_BITS - alone_cost.bit_length() - sum_bits)
@@ -138,4 +139,4 @@ def empty_state(
         scatter(truths, hash_bits, _TRUTH_FACTOR),
     )
     row_hash, column_hash = reversed(hashes) if swapped else hashes
-    return new_state(dummy=alone_cost * scale - row_hash, idle=-column_hash, scale=scale)
+    return new_state(dummy=alone_cost * scale + (2 << hash_bits) - row_hash, idle=-column_hash, scale=scale)

@@ -54,10 +54,21 @@ def add_tolerance(group: argparse._ActionsContainer) -> None:
     )
 
 
-def add_out(group: argparse._ActionsContainer, what: str, *, required: bool = False) -> None:
-    """Add the folder that `what` is written into."""
+def add_out(
+    group: argparse._ActionsContainer, what: str, *, required: bool = False, default: str | None = None
+) -> None:
+    """Add the folder that `what` is written into, and what to do if another command is at work there."""
+    told = "" if default is None else f" (default: {default})"
     group.add_argument(
-        "-o", "--out", metavar="FOLDER", required=required, help=f"write {what} into this folder"
+        "-o",
+        "--out",
+        metavar="FOLDER",
+        required=required,
+        default=default,
+        help=f"write {what} into this folder{told}",
+    )
+    group.add_argument(
+        "--wait", action="store_true", help="wait while another command writes into that folder"
     )
 
 

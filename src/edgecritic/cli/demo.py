@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecritic.cli._options import add_jobs
+from edgecritic.cli._options import add_fresh, add_jobs, add_out
 
 if TYPE_CHECKING:
     from edgecritic.tuning.summary import TuningSummary
@@ -25,12 +25,11 @@ def add_parser(subparsers: Any) -> None:
         description="Generate a small data set with five simulated annotators, run all detectors on it, "
         "judge them (bench), find their best thresholds (tune) and leave one report.",
     )
-    parser.add_argument(
-        "-o", "--out", default="demo", metavar="FOLDER", help="where all is written (default: demo)"
-    )
+    add_out(parser, "all", default="demo")
     parser.add_argument("--scenes", type=int, default=8, metavar="N", help="how many are drawn (default: 8)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random scenes (default: 0)")
     add_jobs(parser)
+    add_fresh(parser)
     parser.set_defaults(run=run)
 
 
@@ -52,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
     home, data = Path(args.out), Path(args.out) / "data"
     print(f"1. Drawing {args.scenes} scenes, each with the edges of five annotators: {data}")
     write(data, args.scenes, seed=args.seed, detectors=())
+    _forget_other_scenes(data, args.scenes)
     folders = _detect(data, args.jobs)
     print(f"2. Found their edges with {len(folders)} detectors: {data / 'edges'}")
     print("3. Judging them as boundary benchmarks do (the first run compiles the kernels)")
@@ -63,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
             extras=("tolerances",),
             out=home,
             jobs=args.jobs,
+            fresh=args.fresh,
             progress=step,
         )
     print(f"4. Letting measures choose the best thresholds: {home / 'tuning'}\n")
@@ -79,6 +80,15 @@ def run(args: argparse.Namespace) -> int:
     return 1 if finished.failed else 0
 
 
+def _forget_other_scenes(data: Path, scenes: int) -> None:
+    """Remove the scenes that an earlier demo with more of them left: they would be judged as well."""
+    for folder in ("images", "truth", "edges/*"):
+        for path in data.glob(f"{folder}/synthetic-*"):
+            number = path.stem.removeprefix("synthetic-")
+            if number.isdecimal() and int(number) > scenes:
+                path.unlink()
+
+
 def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
     """Write the crests that every detector finds, as folders that ``bench`` reads."""
     from edgecritic.cli._images import load_image
@@ -91,7 +101,7 @@ def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
         name, path = task
         write_map(data / "edges" / name / path.name, detect(name, load_image(path, grey=False)[0]).thin)
 
-    images = sorted((data / "images").iterdir())
+    images = sorted((data / "images").glob("synthetic-*.png"))
     names = [entry.name for entry in detectors if 2 in entry.info.ndim]
     for _ in run_tasks(one, [(name, path) for name in names for path in images], jobs=jobs):
         pass
@@ -100,12 +110,9 @@ def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
 
 def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[str, Path]]:
     """Tune all detectors on all scenes; return the best values, and figures by their captions."""
-    import warnings
-
     from edgecritic.cli._images import load_image
     from edgecritic.datasets.files import read_truths
     from edgecritic.detectors.base import detectors
-    from edgecritic.errors import UndefinedMeasureWarning
     from edgecritic.report.tuning import write_summary, write_tuning
     from edgecritic.run.executor import run_tasks
     from edgecritic.tuning.result import Tuning
@@ -113,7 +120,7 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
     from edgecritic.tuning.tune import tune
 
     names = [entry.name for entry in detectors if 2 in entry.info.ndim]
-    images = sorted((data / "images").iterdir())
+    images = sorted((data / "images").glob("synthetic-*.png"))
 
     def one(path: Path) -> tuple[str, Tuning]:
         image, kind = load_image(path, grey=False)
@@ -121,9 +128,7 @@ def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[
         options: dict[str, Any] = {"detectors": names, "measures": MEASURES, "thresholds": THRESHOLDS}
         return path.stem, tune(image, truths, kind=kind, **options)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        found = dict(run_tasks(one, images, jobs=jobs))
+    found = dict(run_tasks(one, images, jobs=jobs))
     summary = summarise_tunings({path.stem: found[path.stem] for path in images})
     write_summary(out, summary)
     shown = images[min(2, len(images) - 1)]

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.cli._images import list_images
     from edgecritic.cli._output import complain, print_json, table
     from edgecritic.detectors.base import bind
-    from edgecritic.errors import EdgeCriticError
+    from edgecritic.errors import EdgeCriticError, OutputError
 
     style = {"style": args.style} if args.style else {}
     bound = bind(args.detector, **style)
@@ -57,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
     for file in list_images(args.images):
         try:
             rows.append(_one(file, bound.id, level, args))
+        except OutputError:
+            raise  # no other image would fare better
         except EdgeCriticError as error:
             text = str(error) if str(file) in str(error) else f"{file}: {error}"
             failures.append({"image": str(file), "message": text})

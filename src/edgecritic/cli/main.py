@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import edgecritic
+from edgecritic.cli._folder import held_output
 from edgecritic.cli._output import complain
 from edgecritic.cli._streams import OutputLostError, standard_streams
 from edgecritic.errors import EdgeCriticError
@@ -92,7 +93,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="edgecritic",
         description="Says how good an edge map is: against one truth, many annotators, or none; 2-D and 3-D.",
-        epilog="Tables go to stdout, progress to stderr. Exit status: 0 good, 1 known failure, 2 usage.",
+        epilog="Tables go to stdout, progress to stderr. Exit status: 0 good, 1 known failure, 2 usage, "
+        "128 + N stopped by signal N.",
     )
     parser.add_argument("--version", action="version", version=f"edgecritic {edgecritic.__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -113,7 +115,8 @@ def _run(argv: Sequence[str] | None) -> int:
     if not hasattr(args, "run"):
         print(_FIRST_SCREEN.format(version=edgecritic.__version__), end="")
         return 0
-    return int(args.run(args))
+    with held_output(args):
+        return int(args.run(args))
 
 
 def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,8 @@ __all__ = ["add_parser", "run"]
 
 _DESCRIPTION = """\
 Start the studio, a small web application: label edges with help of a proposal, and run forced-choice
-experiments. Without options it opens on a file of its own with synthetic images, for this computer only.
+experiments. Without options it opens on a file of its own with synthetic images, for this computer only,
+and logs your browser in by a link that works once.
 """
 
 
@@ -37,43 +39,76 @@ def add_parser(subparsers: Any) -> None:
         "--public-url", default="", metavar="URL", help="address that people use, behind a proxy"
     )
     address.add_argument(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="of a reverse proxy (or a network, may be repeated) whose word on who the caller is counts",
+    )
+    address.add_argument(
         "--proxy-user-header",
         default="",
         metavar="NAME",
-        help="header in which your reverse proxy names the owner it has authenticated",
+        help="header in which that proxy names the owner it has authenticated",
     )
-    address.add_argument(
-        "--proxy-address",
-        default="127.0.0.1",
-        metavar="ADDRESS",
-        help="where that proxy is (default: 127.0.0.1)",
-    )
+    address.add_argument("--no-browser", action="store_true", help="do not open a browser")
     care = parser.add_argument_group("care")
     care.add_argument("--migrate", action="store_true", help="bring an older database up to date, then end")
     care.add_argument("--set-password", action="store_true", help="ask for the owner's password, then end")
+    care.add_argument(
+        "--link", action="store_true", help="print a link that logs one browser in as the owner, then end"
+    )
     care.add_argument("--no-example", action="store_true", help="leave a new studio empty")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.errors import MissingExtraError
+    from edgecritic.errors import DataError, MissingExtraError
 
     try:
-        from edgecritic.studio import serve
-        from edgecritic.studio.database import migrate
+        from sqlalchemy.exc import DatabaseError
+
+        from edgecritic.studio import serve  # noqa: F401 - to see whether all it needs is there
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("edgecritic"):
             raise
         raise MissingExtraError.of("the studio", "studio") from error
-    settings = _settings(args)
+    try:
+        return _run(args)
+    except DatabaseError as error:
+        raise DataError(f"the database cannot be used: {error.orig}") from error
+
+
+def _run(args: argparse.Namespace) -> int:
+    from edgecritic.errors import InputError
+    from edgecritic.studio import serve
+    from edgecritic.studio.database import migrate
+
+    try:
+        settings = _settings(args)
+    except InputError as error:
+        sys.stderr.write(f"edgecritic studio: {error}\n")
+        return 2
+    command = _command(args)
     if args.migrate:
         print(f"the database has schema {migrate(settings.database_url)} now")
         return 0
     if args.set_password:
-        return _set_password(settings, _command(args))
-    database = serve.prepare(settings, command=_command(args), example=not args.no_example)
-    serve.serve(settings, database, _say_ready)
+        return _set_password(settings, command)
+    if args.link:
+        return _print_link(settings, command)
+    sockets = serve.listen(settings)
+    try:
+        database = serve.prepare(settings, command=command, example=not args.no_example)
+        path = serve.login_path(settings, database)
+    except BaseException:
+        for one in sockets:
+            one.close()
+        raise
+    serve.serve(
+        settings, database, lambda address: _say_ready(settings, address, path, args.no_browser), sockets
+    )
     return 0
 
 
@@ -88,35 +123,34 @@ def _settings(args: argparse.Namespace) -> Settings:
         host=args.host,
         port=args.port,
         public_url=args.public_url,
+        trusted_proxies=tuple(args.trusted_proxy),
         proxy_user_header=args.proxy_user_header,
-        proxy_address=args.proxy_address,
     )
 
 
 def _command(args: argparse.Namespace) -> str:
-    """Return the command that opens this database."""
+    """Return the command that opens this database, without the password of the URL."""
+    from edgecritic.studio.database import shown_url
+
     parts = ["edgecritic", "studio"]
     if args.data:
         parts += ["--data", args.data]
     if args.db:
-        from sqlalchemy import make_url
-
-        parts += ["--db", make_url(args.db).render_as_string(hide_password=True)]
+        parts += ["--db", shown_url(args.db)]
     return shlex.join(parts)
 
 
 def _set_password(settings: Settings, command: str) -> int:
-    from getpass import getpass
-
     from edgecritic.errors import InputError
     from edgecritic.studio import auth
     from edgecritic.studio.database import open_database
 
+    first = _ask("new password of the owner: ")
+    auth.check_length(first)
+    if _ask("the same again: ") != first:
+        raise InputError("the two passwords differ; nothing was changed")
     database = open_database(settings.database_url, f"{command} --migrate")
     try:
-        first = getpass("new password of the owner: ")
-        if getpass("the same again: ") != first:
-            raise InputError("the two passwords differ; nothing was changed")
         with database.session() as session:
             auth.set_password(session, first)
     finally:
@@ -125,6 +159,57 @@ def _set_password(settings: Settings, command: str) -> int:
     return 0
 
 
-def _say_ready(address: str) -> None:
-    print(f"EdgeCritic studio: {address}", flush=True)
+def _ask(prompt: str) -> str:
+    """Ask for a password; refuse where it would be shown or where there is nobody to ask."""
+    import warnings
+    from getpass import GetPassWarning, getpass
+
+    from edgecritic.errors import InputError
+    from edgecritic.studio.serve import PASSWORD_VARIABLE
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", GetPassWarning)
+            return getpass(prompt)
+    except (GetPassWarning, EOFError) as error:
+        raise InputError(
+            "--set-password asks at a terminal, and there is none; start the studio with the password in the "
+            f"variable {PASSWORD_VARIABLE} instead"
+        ) from error
+
+
+def _print_link(settings: Settings, command: str) -> int:
+    from edgecritic.errors import DataError
+    from edgecritic.studio import serve
+    from edgecritic.studio.database import open_database
+
+    if settings.is_new:
+        raise DataError(f"there is no studio in {settings.data} yet; start it with {command}")
+    database = open_database(settings.database_url, f"{command} --migrate")
+    try:
+        with database.session() as session:
+            print(f"{settings.address}{serve.link_path(session)}")
+    finally:
+        database.close()
+    sys.stderr.write("It works once.\n")
+    return 0
+
+
+def _say_ready(settings: Settings, address: str, path: str, no_browser: bool) -> None:
+    print(f"EdgeCritic studio: {address}{path}", flush=True)
+    if path:
+        sys.stderr.write("The link works once and makes your browser the owner's; show it to nobody.\n")
     sys.stderr.write("Ctrl+C ends it; everything shown as saved is kept.\n")
+    if settings.local and not settings.public_url and not no_browser and _has_desktop():
+        import webbrowser
+
+        webbrowser.open(f"{address}{path}")
+
+
+def _has_desktop() -> bool:
+    """Tell whether a person sits before this computer: a terminal, and windows to open."""
+    if not sys.stdout.isatty() or "SSH_CONNECTION" in os.environ:
+        return False
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

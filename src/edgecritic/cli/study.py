@@ -10,6 +10,7 @@ from typing import Any
 
 from edgecritic.cli._options import (
     add_cluster,
+    add_fresh,
     add_ids,
     add_jobs,
     add_json,
@@ -29,6 +30,8 @@ _STUDIES = {
     "displacement": "how do measures grow with the displacement of an edge?",
 }
 _WITHOUT_DATA = ("noise", "displacement")
+_KEPT = ("matching", "complexity", "labels")
+"""Studies that keep finished work in ``--out``."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -65,6 +68,8 @@ def _common(parser: argparse.ArgumentParser, name: str) -> None:
         work = parser.add_argument_group("work")
         add_jobs(work, "tasks")
         add_cluster(work)
+    if name in _KEPT:
+        add_fresh(work)
 
 
 _DATA_HELP = {
@@ -197,7 +202,13 @@ def _run_matching(args: argparse.Namespace) -> int:
             share = (1, 1) if args.share is None else parse_share(args.share)
             with _progress("comparing", "task") as step:
                 scores, problems = run_parts(
-                    parts, out=args.out, share=share, jobs=args.jobs, cluster=args.cluster, progress=step
+                    parts,
+                    out=args.out,
+                    share=share,
+                    jobs=args.jobs,
+                    cluster=args.cluster,
+                    fresh=args.fresh,
+                    progress=step,
                 )
             if args.share is not None:
                 print(f"share {args.share}: {len(scores)} tasks are finished")
@@ -233,7 +244,7 @@ def _triplet(text: str) -> list[str]:
 
 
 def _run_pairing(args: argparse.Namespace) -> int:
-    from edgecritic.report.studies import pairing_document
+    from edgecritic.report.studies import pairing_document, pairing_times_document
     from edgecritic.run.studies import run_pairing
 
     with _progress("pairing", "task") as step:
@@ -246,7 +257,9 @@ def _run_pairing(args: argparse.Namespace) -> int:
             cluster=args.cluster,
             progress=step,
         )
-    return _finish(args, pairing_document(study), study.as_dict(), [])
+    results = study.as_dict()
+    timed = (pairing_times_document(study), {"times": results.pop("times")})
+    return _finish(args, pairing_document(study), results, [], timed)
 
 
 def _run_complexity(args: argparse.Namespace) -> int:
@@ -257,7 +270,12 @@ def _run_complexity(args: argparse.Namespace) -> int:
     with _cases(args) as cases:
         with _progress("studying", "image") as step:
             study, problems = run_complexity(
-                cases[: args.most], out=args.out, jobs=args.jobs, cluster=args.cluster, progress=step
+                cases[: args.most],
+                out=args.out,
+                jobs=args.jobs,
+                cluster=args.cluster,
+                fresh=args.fresh,
+                progress=step,
             )
         by_id = {case.id: case for case in cases}
         shown = [(one.image, best_maps(by_id[one.image].load_image(), one)) for one in study.curves[:3]]
@@ -282,6 +300,7 @@ def _run_labels(args: argparse.Namespace) -> int:
             answers=args.answers,
             jobs=args.jobs,
             cluster=args.cluster,
+            fresh=args.fresh,
             progress=step,
         )
         failures = list(study.annotators.results["failures"])
@@ -292,9 +311,6 @@ def _run_labels(args: argparse.Namespace) -> int:
 
 
 def _run_noise(args: argparse.Namespace) -> int:
-    import warnings
-
-    from edgecritic.errors import UndefinedMeasureWarning
     from edgecritic.report.noise import noise_document
     from edgecritic.run.executor import run_tasks
     from edgecritic.studies.noise import DETECTORS, combine, noise_tasks, noise_trial
@@ -306,9 +322,7 @@ def _run_noise(args: argparse.Namespace) -> int:
         seeds=args.scenes,
         thresholds=args.thresholds,
     )
-    with _progress("judging", "scene") as step, warnings.catch_warnings():
-        # What threads change of the filters comes out in any order; this one holds for all of them.
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+    with _progress("judging", "scene") as step:
         trials = run_tasks(noise_trial, tasks, jobs=args.jobs, cluster=args.cluster, progress=step)
         study = combine(trials)
     document = noise_document(study, figure=args.out is not None)
@@ -364,18 +378,31 @@ def _cases(args: argparse.Namespace) -> Iterator[list[Any]]:
         yield list(found.cases)
 
 
-def _finish(args: argparse.Namespace, document: Any, results: dict[str, Any], problems: list[str]) -> int:
-    """Print the study and write its files."""
+def _finish(
+    args: argparse.Namespace,
+    document: Any,
+    results: dict[str, Any],
+    problems: list[str],
+    timed: tuple[Any, dict[str, Any]] | None = None,
+) -> int:
+    """Print the study and write its files; what was timed goes into the folder ``times``.
+
+    Times differ from run to run: apart from that folder the same input gives the same bytes.
+    """
     from edgecritic.cli._output import jsonable, print_json
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.document import document_text, write_document
 
     if args.out is not None:
         write_document(args.out, document, jsonable(results), name=args.study)
+        if timed is not None:
+            write_document(Path(args.out) / "times", timed[0], jsonable(timed[1]), name="times")
     if args.json:
-        print_json(results)
+        print_json(results | (timed[1] if timed else {}))
     else:
         print(document_text(document, width=terminal_width()))
+        if timed is not None:
+            print(f"\n{document_text(timed[0], width=terminal_width())}")
         if args.out is not None:
             print(f"\nReport: {Path(args.out) / 'report.html'}")
     return _complain(problems)

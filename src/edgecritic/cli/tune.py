@@ -86,11 +86,10 @@ def _tune_all(
     cases: dict[str, tuple[Path, tuple[Path, ...]]], args: argparse.Namespace
 ) -> tuple[dict[str, Tuning], dict[str, str]]:
     """Tune all images, some at a time, and save their files; return results and messages by name."""
-    import warnings
     from contextlib import nullcontext
 
     from edgecritic.cli._output import progress
-    from edgecritic.errors import EdgeCriticError, UndefinedMeasureWarning
+    from edgecritic.errors import EdgeCriticError, OutputError
     from edgecritic.report.tuning import write_tuning
     from edgecritic.run.executor import run_tasks
 
@@ -101,9 +100,7 @@ def _tune_all(
     results: dict[str, Tuning] = {}
     messages: dict[str, str] = {}
     hidden = nullcontext(None) if args.quiet or args.json else progress("tuning", unit="image")
-    with hidden as step, warnings.catch_warnings():
-        # What threads change of the filters comes out in any order; this one holds for all of them.
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+    with hidden as step:
         for name, found in run_tasks(_try, work, jobs=args.jobs, cluster=args.cluster, progress=step):
             try:
                 if isinstance(found, EdgeCriticError):
@@ -112,6 +109,8 @@ def _tune_all(
                 if args.out:
                     write_tuning(Path(args.out) / name, result, image, matching=args.strategy)
                 results[name] = result.without_maps()
+            except OutputError:
+                raise  # no other image would fare better
             except EdgeCriticError as error:
                 path = cases[name][0]
                 messages[name] = str(error) if str(path) in str(error) else f"{path}: {error}"

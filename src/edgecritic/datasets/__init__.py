@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from edgecritic.datasets.cases import Case as Case
     from edgecritic.datasets.cases import Dataset as Dataset
     from edgecritic.datasets.cases import find_cases as find_cases
+    from edgecritic.datasets.content import Content as Content
+    from edgecritic.datasets.content import read_content as read_content
     from edgecritic.datasets.doctor import Diagnosis as Diagnosis
     from edgecritic.datasets.doctor import Finding as Finding
     from edgecritic.datasets.doctor import check_case as check_case
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     **dict.fromkeys(("Case", "Dataset", "find_cases"), "cases"),
+    **dict.fromkeys(("Content", "read_content"), "content"),
     **dict.fromkeys(("Diagnosis", "Finding", "check_case", "diagnose"), "doctor"),
     **dict.fromkeys(("Volume", "read_array", "read_image", "read_mask", "read_segmentations"), "files"),
     **dict.fromkeys(

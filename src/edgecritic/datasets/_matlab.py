@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
 from edgecritic.datasets import _matlab5
-from edgecritic.datasets._guard import MEMORY_LIMIT, ONE_ARRAY, read_limited
+from edgecritic.datasets._guard import MEMORY_LIMIT, ONE_ARRAY
 from edgecritic.errors import DataError
 from edgecritic.inputs import BoolArray
 from edgecritic.maps.boundaries import label_boundaries
@@ -64,54 +63,52 @@ class Node(Protocol):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Iterator[Node]]:
-    """Give the variables of a `.mat` file of version 5, 6, 7 or 7.3; they live as long as the context."""
-    with path.open("rb") as file:
-        start = file.read(520)
-        is_hdf5 = start.startswith(_HDF5) or start[512:] == _HDF5
-        if not is_hdf5:
-            file.seek(0)
-            data = read_limited(file)
-    if is_hdf5:
+def opened(data: bytes, *, verify: bool = True) -> Iterator[Iterator[Node]]:
+    """Give the variables of a `.mat` file of version 5, 6, 7 or 7.3; they live as long as the context.
+
+    Checksums are verified when the context ends, unless `verify` is false.
+    """
+    if data.startswith(_HDF5) or data[512:520] == _HDF5:
         from edgecritic.datasets._matlab73 import opened as opened_73
 
-        with opened_73(path) as found:
+        with opened_73(data) as found:
             yield found
     else:
-        yield _matlab5.variables(data)
+        with _matlab5.opened(data, verify=verify) as values:
+            yield values
 
 
-def matrix(path: Path, key: str | None = None) -> NDArray[Any]:
+def matrix(data: bytes, key: str | None = None) -> NDArray[Any]:
     """Return the numbers of variable `key`, or of the only numeric variable with 2 or 3 axes."""
-    with opened(path) as found:
+    with opened(data) as found:
         return _choose(found, key, _is_numeric_map).array()
 
 
-def strength_matrix(path: Path, key: str | None = None) -> NDArray[Any]:
+def strength_matrix(data: bytes, key: str | None = None) -> NDArray[Any]:
     """Return a soft map; a double-sized contour map (`ucm2`) is sampled down to the image's size."""
-    with opened(path) as found:
+    with opened(data) as found:
         node = _choose(found, key, _is_numeric_map, preferred="ucm2", refused="segs")
         array = node.array()
         return array[2::2, 2::2] if node.name == "ucm2" else array
 
 
 def truth_matrices(
-    path: Path, key: str | None, convert: Callable[[NDArray[Any]], BoolArray]
+    data: bytes, key: str | None, convert: Callable[[NDArray[Any]], BoolArray]
 ) -> list[BoolArray]:
     """Return one map per annotator of a BSDS-like file, or the only matrix of another one.
 
     Each is converted as soon as it is unpacked, while it is still in the processor's cache.
     """
-    with opened(path) as found:
+    with opened(data) as found:
         node = _choose(
             found, key, lambda node: node.is_cell or _is_numeric_map(node), preferred="groundTruth"
         )
         return _limited(convert(array) for array in _annotators(node))
 
 
-def segmentations(path: Path, key: str | None = None) -> list[NDArray[Any]]:
+def segmentations(data: bytes, key: str | None = None) -> list[NDArray[Any]]:
     """Return the label images of a cell array (`segs`), or of a BSDS truth's `Segmentation` fields."""
-    with opened(path) as found:
+    with opened(data) as found:
         node = _choose(found, key, lambda node: node.is_cell, preferred="segs")
         return _limited(_labels(item) for item in node.cells())
 

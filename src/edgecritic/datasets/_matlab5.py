@@ -7,22 +7,20 @@ large `Segmentation` of a BSDS truth costs nothing but its decompression. The fo
 
 from __future__ import annotations
 
-import importlib
 import math
 import struct
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import MEMORY_LIMIT, check_size
+from edgecritic.datasets._guard import MEMORY_LIMIT, check_size, unpacker_maker
 from edgecritic.errors import DataError
 
-__all__ = ["Value", "variables"]
+__all__ = ["Value", "opened"]
 
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
@@ -159,21 +157,39 @@ class Value:
         return result
 
 
-def variables(data: bytes) -> Iterator[Value]:
-    """Go through the variables of a MATLAB 5 to 7 file's bytes.
+@contextmanager
+def opened(data: bytes, *, verify: bool = True) -> Iterator[Iterator[Value]]:
+    """Give the variables of a MATLAB 5 to 7 file's bytes.
+
+    When the block ends without an error, every variable that was looked at is unpacked to its end and
+    its checksum verified, unless `verify` is false.
 
     Raises
     ------
     DataError
-        If the bytes are no such file, are truncated, or would unpack to too much.
+        If the bytes are no such file, are truncated or damaged, or would unpack to too much.
     """
+    packed: list[_Buffer] = []
+    yield _variables(data, packed)
+    if verify:
+        for buffer in packed:
+            buffer.finish()
+
+
+def _variables(data: bytes, packed: list[_Buffer]) -> Iterator[Value]:
     order = _byte_order(data)
     plain = _Buffer(memoryview(data), len(data))
     position = _HEADER
-    while position + 8 <= len(data):
+    while position < len(data):
         kind, start, size, after = _tag(plain, position, len(data), order)
         if kind == _COMPRESSED:
             inner = _unpacking(plain.data[start : start + size], order)
+            packed.append(inner)
+            if sum(len(buffer.data) for buffer in packed) > MEMORY_LIMIT:
+                raise DataError(
+                    f"holds variables of more than the allowed {MEMORY_LIMIT} bytes in all; "
+                    "save the one that is meant to a file of its own"
+                )
             yield _matrix_at(inner, 0, len(inner.data), order)[0]
             after = start + size
         elif kind == _MATRIX:
@@ -212,37 +228,45 @@ class _Buffer:
             self.data[self.filled : self.filled + len(piece)] = piece
             self.filled += len(piece)
 
+    def finish(self) -> None:
+        """Unpack what is left, without keeping it: at the end of the stream its checksum is verified."""
+        while self.filled < len(self.data):
+            self.filled += len(self._piece())
+        if self._unpack(1):
+            raise DataError("unpacks to more than the declared bytes; the file is damaged")
+        if not self._unpacker.eof:
+            raise DataError("ends before the checksum of its compressed data; the file is truncated")
+        if self._unpacker.unused_data or self._taken < len(self._packed):
+            raise DataError("holds more than one stream of compressed data in a value; the file is damaged")
+
     def _piece(self) -> bytes:
+        wanted = min(len(self.data) - self.filled, _PIECE)
+        if wanted <= 0:
+            raise DataError("ends in the middle of a value; the file is truncated")
+        piece = self._unpack(wanted)
+        if not piece:
+            raise DataError(
+                f"unpacks to {self.filled} of {len(self.data)} declared bytes; the file is truncated"
+            )
+        return piece
+
+    def _unpack(self, most: int) -> bytes:
+        """Return at most so many bytes, none at the end."""
         while True:
-            wanted = min(len(self.data) - self.filled, _PIECE)
-            if wanted <= 0:
-                raise DataError("ends in the middle of a value; the file is truncated")
-            piece: bytes = self._unpacker.decompress(self._pending, wanted)
+            piece: bytes = self._unpacker.decompress(self._pending, most)
             self._pending = self._unpacker.unconsumed_tail
-            if not self._pending and len(piece) < wanted:
-                if not piece and (self._unpacker.eof or self._taken >= len(self._packed)):
-                    raise DataError(
-                        f"unpacks to {self.filled} of {len(self.data)} declared bytes; the file is truncated"
-                    )
+            if piece or self._unpacker.eof:
+                return piece
+            if not self._pending:
+                if self._taken >= len(self._packed):
+                    return b""
                 self._pending = self._packed[self._taken : self._taken + _PACKED_PIECE]
                 self._taken += _PACKED_PIECE
-            if piece:
-                return piece
-
-
-@cache
-def _maker() -> Callable[[], Any]:
-    """Return what makes unpackers: zlib-ng where it is installed, which is three times as quick."""
-    try:
-        made: Callable[[], Any] = importlib.import_module("zlib_ng.zlib_ng").decompressobj
-    except ImportError:
-        made = zlib.decompressobj
-    return made
 
 
 def _unpacking(packed: memoryview, order: str) -> _Buffer:
     """Return the element inside a compressed one; never more than its own tag declares."""
-    unpacker = _maker()()
+    unpacker = unpacker_maker()()
     head = unpacker.decompress(packed[:_PACKED_PIECE], 8)
     if len(head) < 8:
         raise DataError("ends in the middle of compressed data; the file is truncated")

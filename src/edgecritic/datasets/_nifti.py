@@ -7,12 +7,10 @@ array and its spacing are in the stored order of axes.
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +24,8 @@ _TYPES = {
     2: "u1", 4: "i2", 8: "i4", 16: "f4", 64: "f8", 256: "i1", 512: "u2", 768: "u4", 1024: "i8", 1280: "u8",
 }  # fmt: skip
 _FARTHEST = 16 * 2**20
+_STEP = 2**20
+_PRECISION = 2.0**-22  # a few units of the last of 24 bits
 
 
 class _Header(NamedTuple):
@@ -37,26 +37,28 @@ class _Header(NamedTuple):
     shift: float
 
 
-def load_nifti(path: Path) -> tuple[NDArray[Any], tuple[float, ...]]:
+def load_nifti(data: bytes) -> tuple[NDArray[Any], tuple[float, ...]]:
     """Return the voxels of a volume and the voxel size along each axis, in millimetres as a rule."""
-    with _unpacked(path) as stream:
+    with _unpacked(data) as stream:
         return _load(stream)
 
 
-def nifti_spacing(path: Path) -> tuple[float, ...]:
-    """Return the voxel size along each axis without reading the voxels."""
-    with _unpacked(path) as stream:
+def nifti_spacing(data: bytes) -> tuple[float, ...]:
+    """Return the voxel size along each axis; packed voxels are stepped over to verify the checksum."""
+    with _unpacked(data) as stream:
         header = _header(stream)
-        return header.sizes[: len(_shape(header))]
+        shape = _shape(header)
+        left = check_size(shape, 2 * header.dtype.itemsize) * header.dtype.itemsize
+        while left > 0:
+            left -= len(fill(stream, min(left, _STEP)))
+        _end(stream)
+        return header.sizes[: len(shape)]
 
 
-@contextmanager
-def _unpacked(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("rb") as raw:
-        packed = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
-        stream: Any = gzip.GzipFile(fileobj=raw) if packed else raw
-        yield stream
+def _unpacked(data: bytes) -> IO[bytes]:
+    packed = data[:2] == b"\x1f\x8b"
+    stream: Any = gzip.GzipFile(fileobj=io.BytesIO(data)) if packed else io.BytesIO(data)
+    return cast("IO[bytes]", stream)
 
 
 def _shape(header: _Header) -> tuple[int, ...]:
@@ -66,17 +68,42 @@ def _shape(header: _Header) -> tuple[int, ...]:
     return shape
 
 
+def _end(stream: IO[bytes]) -> None:
+    """Refuse a stream that goes on; at the end of a packed one its checksum and length are verified."""
+    if stream.read(1):
+        raise DataError("goes on after the voxels that its header declares; the file is damaged")
+
+
 def _load(stream: IO[bytes]) -> tuple[NDArray[Any], tuple[float, ...]]:
     header = _header(stream)
     shape = _shape(header)
-    scaled = header.slope not in (0.0, 1.0) or (header.slope == 1.0 and header.shift != 0)
+    scaled = header.slope != 0 and math.isfinite(header.slope) and (header.slope, header.shift) != (1, 0)
     voxels = check_size(shape, header.dtype.itemsize + (8 if scaled else header.dtype.itemsize))
-    array = np.frombuffer(fill(stream, voxels * header.dtype.itemsize), header.dtype)
-    if scaled and math.isfinite(header.slope) and math.isfinite(header.shift):
-        array = array.astype(np.float64) * header.slope + header.shift
-    if header.dtype.byteorder == ">":
+    array: NDArray[Any] = np.frombuffer(fill(stream, voxels * header.dtype.itemsize), header.dtype)
+    _end(stream)
+    if scaled:
+        array = _scaled(array, header.slope, header.shift)
+    elif header.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
     return array.reshape(shape, order="F"), header.sizes[: len(shape)]
+
+
+def _scaled(stored: NDArray[Any], slope: float, shift: float) -> NDArray[np.float64]:
+    """Return slope · stored + shift; whole numbers within the precision of slope and shift are made whole.
+
+    Slope and shift are stored with 24 bits, so that 255 · (1 / 255) is not 1: a mask would be none.
+    """
+    if not math.isfinite(shift):
+        raise DataError(f"scales its voxels by {slope:g} and {shift:g}; save it with finite scaling")
+    values = stored.astype(np.float64)
+    for start in range(0, values.size, _STEP):
+        part = values[start : start + _STEP]
+        part *= slope
+        blur = (np.abs(part) + abs(shift)) * _PRECISION
+        part += shift
+        whole = np.rint(part)
+        np.copyto(part, whole, where=np.abs(part - whole) <= blur)
+    return values
 
 
 def _header(stream: IO[bytes]) -> _Header:

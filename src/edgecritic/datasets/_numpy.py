@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import struct
 import zipfile
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -19,23 +20,23 @@ _MAX_MEMBERS = 1000
 _MAX_HEADER = 10_000
 
 
-def load_npy(path: Path) -> NDArray[Any]:
+def load_npy(data: bytes) -> NDArray[Any]:
     """Return the array of a `.npy` file."""
-    with path.open("rb") as file:
-        shape, fortran, dtype = _header(file)
-        pixels = check_size(shape, 2 * dtype.itemsize)
-        left = path.stat().st_size - file.tell()
-        if left < pixels * dtype.itemsize:
-            raise DataError(f"declares {pixels * dtype.itemsize} bytes but holds {left}; it is truncated")
-        return np.fromfile(file, dtype, pixels).reshape(shape, order="F" if fortran else "C")
+    return _array(io.BytesIO(data), len(data))
 
 
-def load_npz(path: Path) -> dict[str, NDArray[Any]]:
+def load_npz(data: bytes) -> dict[str, NDArray[Any]]:
     """Return the arrays of a `.npz` file in the natural order of their names."""
-    with zipfile.ZipFile(path) as archive:
-        members = [item for item in archive.infolist() if item.filename.endswith(".npy")]
-        if not 0 < len(members) <= _MAX_MEMBERS:
-            raise DataError(f"holds {len(members)} arrays, expected 1 to {_MAX_MEMBERS}")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        names = [item.filename for item in members]
+        count = sum(name.endswith(".npy") for name in names)
+        if not 0 < count <= _MAX_MEMBERS:
+            raise DataError(f"holds {count} arrays, expected 1 to {_MAX_MEMBERS}")
+        if len(names) != _declared_members(data):
+            raise DataError("lists another number of arrays than it declares; the file is damaged")
+        if count < len(names) or len(set(names)) < len(names):
+            raise DataError("holds files that are no arrays, or two of one name; save it with np.savez again")
         if sum(item.file_size for item in members) > MEMORY_LIMIT // 2:
             raise DataError(f"would unpack to more than the allowed {MEMORY_LIMIT // 2} bytes")
         return {
@@ -44,16 +45,31 @@ def load_npz(path: Path) -> dict[str, NDArray[Any]]:
         }
 
 
+def _declared_members(data: bytes) -> int:
+    """Return the number of files that the end of an archive declares; less than 65535 are ever accepted."""
+    (count,) = struct.unpack_from("<H", data, data.rindex(b"PK\5\6") + 10)
+    return int(count)
+
+
 def _member(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> NDArray[Any]:
     if item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise DataError(f"array {item.filename} is compressed in an unusual way; use np.savez_compressed")
     with archive.open(item) as stream:
-        shape, fortran, dtype = _header(stream)
-        size = check_size(shape, 2 * dtype.itemsize) * dtype.itemsize
-        if size > item.file_size:
-            raise DataError(f"array {item.filename} declares more bytes than it holds; it is truncated")
-        numbers = np.frombuffer(fill(stream, size), dtype)
-        return numbers.reshape(shape, order="F" if fortran else "C")
+        return _array(stream, item.file_size)
+
+
+def _array(stream: IO[bytes], length: int) -> NDArray[Any]:
+    """Return the array of a stream of `length` bytes, which must end with it."""
+    shape, fortran, dtype = _header(stream)
+    size = check_size(shape, 2 * dtype.itemsize) * dtype.itemsize
+    left = length - stream.tell()
+    if left != size:
+        state = "truncated" if left < size else "damaged"
+        raise DataError(f"declares {size} bytes of numbers but holds {left}; it is {state}")
+    numbers = np.frombuffer(fill(stream, size), dtype)
+    if stream.read(1):
+        raise DataError("goes on after its last number; it is damaged")
+    return numbers.reshape(shape, order="F" if fortran else "C")
 
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -1,14 +1,23 @@
-"""PNG, JPEG, TIFF, BMP and PGM files, through Pillow."""
+"""PNG, JPEG, TIFF, BMP and PGM files, through Pillow.
+
+Every picture, photo or map, is turned as its EXIF orientation says, as browsers and viewers show it: people
+label what they see. EXIF data that cannot be read are ignored, the picture stays as it is stored.
+"""
 
 from __future__ import annotations
 
+import io
+import re
+import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import check_size, quiet, read_bytes
+from edgecritic.datasets._checksums import check_png, check_tiff
+from edgecritic.datasets._guard import check_size, quiet
+from edgecritic.datasets.content import open_regular
 from edgecritic.errors import DataError
 
 __all__ = ["load_picture", "picture_shape", "one_channel", "luminance"]
@@ -16,41 +25,78 @@ __all__ = ["load_picture", "picture_shape", "one_channel", "luminance"]
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "PPM")
 _DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N", "I"})
 _PLAIN_MODES = frozenset({"1", "L", "F", "RGB"})
+_BITS_PER_SAMPLE, _PLANES = 258, 284
+_TRANSPARENT = "is partly transparent, so its values are not clear; save it without transparency"
 _LUMINANCE = (0.299, 0.587, 0.114)
+_ORIENTATION = 0x0112
+_MIRRORED = frozenset({2, 4, 5, 7})
+_QUARTERS = {3: 2, 4: 2, 5: 1, 6: 3, 7: 3, 8: 1}
+_PNG_NOTES = (b"eXIf", b"tEXt", b"zTXt", b"iTXt")
 
 
-def load_picture(path: Path) -> NDArray[Any]:
+def load_picture(data: bytes) -> NDArray[Any]:
     """Return the values of a picture: (rows, columns) or (rows, columns, 3).
 
     8-bit values stay uint8, 16-bit ones uint16, one-bit pictures are boolean; palettes are looked up;
-    an opaque alpha channel is dropped.
+    an opaque alpha channel is dropped. The picture is turned as its EXIF orientation says. Every checksum
+    that the format has is verified.
     """
-    import io
+    with quiet(), _open(data) as picture:
+        check_size(picture.size[::-1], 16)
+        if picture.format in ("PNG", "TIFF") and getattr(picture, "n_frames", 1) > 1:
+            raise DataError("holds several pictures; save one per file, or a volume as .npy or .nii")
+        if picture.format == "PNG":
+            check_png(data)
+        elif picture.format == "TIFF":
+            check_tiff(data, picture.tag_v2)
+        values = _deep_colours(picture, data) if _is_deep_colour(picture, data) else _values(picture)
+        return _turned(values, _orientation(picture))
 
+
+def _open(data: bytes) -> Any:
     from PIL import Image, UnidentifiedImageError
 
-    content = io.BytesIO(read_bytes(path))
     try:
-        with quiet():
-            opened = Image.open(content, formats=_FORMATS)
+        return Image.open(io.BytesIO(data), formats=_FORMATS)
     except Image.DecompressionBombError as error:
         raise DataError("declares far too many pixels; crop it, or store it as several files") from error
     except UnidentifiedImageError as error:
         raise DataError("cannot be read, it is empty, damaged or no picture at all") from error
-    with quiet(), opened as picture:
-        check_size(picture.size[::-1], 16)
-        if picture.format in ("PNG", "TIFF") and getattr(picture, "n_frames", 1) > 1:
-            raise DataError("holds several pictures; save one per file, or a volume as .npy or .nii")
-        return _values(picture)
 
 
 def picture_shape(path: Path) -> tuple[int, int]:
-    """Return (rows, columns) from the header alone."""
+    """Return (rows, columns) of the turned picture, from what stands before and after the pixels."""
     from PIL import Image
 
-    with quiet(), Image.open(path, formats=_FORMATS) as picture:
+    picture: Any
+    with open_regular(path) as file, quiet(), Image.open(file, formats=_FORMATS) as picture:
         columns, rows = picture.size
-        return rows, columns
+        if picture.format == "PNG" and not _has_notes(file):
+            return rows, columns  # Pillow would unpack the pixels to see whether there are notes behind them
+        if picture.format == "TIFF":
+            columns, rows = picture.tag_v2[256], picture.tag_v2[257]
+        return (columns, rows) if _QUARTERS.get(_orientation(picture), 0) % 2 else (rows, columns)
+
+
+def _has_notes(file: IO[bytes]) -> bool:
+    file.seek(0)
+    content = file.read()
+    return any(note in content for note in _PNG_NOTES)
+
+
+def _orientation(picture: Any) -> int:
+    """Return how the camera was held, 1 to 8; Pillow turns TIFF files itself and then says 1."""
+    try:
+        held = picture.getexif().get(_ORIENTATION, 1)
+    except Exception:  # noqa: BLE001 - Pillow raises whatever broken EXIF data lead to
+        return 1
+    return held if isinstance(held, int) and 1 <= held <= 8 else 1
+
+
+def _turned(values: NDArray[Any], held: int) -> NDArray[Any]:
+    if held in _MIRRORED:
+        values = values[:, ::-1]
+    return np.ascontiguousarray(np.rot90(values, _QUARTERS.get(held, 0)))
 
 
 def _values(picture: Any) -> NDArray[Any]:
@@ -64,8 +110,54 @@ def _values(picture: Any) -> NDArray[Any]:
         return np.array(picture)
     colours = np.array(picture.convert("RGBA"))
     if mode != "RGBX" and (colours[..., 3] != 255).any():
-        raise DataError("is partly transparent, so its values are not clear; save it without transparency")
+        raise DataError(_TRANSPARENT)
     return np.ascontiguousarray(colours[..., :3])
+
+
+def _is_deep_colour(picture: Any, data: bytes) -> bool:
+    """Tell whether there are several channels of more than 8 bits, of which Pillow keeps 8."""
+    if picture.mode in _DEEP_MODES | {"F"}:
+        return False
+    if picture.format == "PNG":
+        return data[24] > 8
+    if picture.format == "TIFF":
+        bits: tuple[int, ...] = picture.tag_v2.get(_BITS_PER_SAMPLE, (1,))
+        return max(bits) > 8
+    codec, *_, given = picture.tile[0]
+    return bool(picture.format == "PPM" and codec.startswith("ppm") and given[1] > 255)
+
+
+def _deep_colours(picture: Any, data: bytes) -> NDArray[np.uint16]:
+    """Return 16-bit colours: Pillow gives one byte of each value, and the other one for the other order."""
+    check_size(picture.size[::-1], 32)
+    swapped = [_in_other_order(tile) for tile in picture.tile]
+    planes = getattr(picture, "tag_v2", {}).get(_PLANES, 1)
+    if None in swapped or planes != 1 or "transparency" in picture.info:
+        raise DataError(
+            "holds 16-bit colours in an unusual way; save it as a 16-bit PNG file, or with 8 bits"
+        )
+    high = np.array(picture)
+    with _open(data) as again:
+        again.tile = swapped
+        low = np.array(again)
+    values: NDArray[np.uint16] = high.astype(np.uint16)
+    values *= 256
+    values += low
+    if values.shape[-1] == 4 and (values[..., 3] != 65535).any():
+        raise DataError(_TRANSPARENT)
+    return np.ascontiguousarray(values[..., :3])
+
+
+def _in_other_order(tile: Any) -> Any:
+    """Return a tile of Pillow with the other order of bytes, or None if it has none."""
+    given = tile[3]
+    name = given if isinstance(given, str) else given[0]
+    others = {"L": "B", "B": "L", "N": "B" if sys.byteorder == "little" else "L"}
+    if not re.fullmatch("RGBA?;16[LBN]", name):
+        return None
+    other = name[:-1] + others[name[-1]]
+    arguments = other if isinstance(given, str) else (other, *given[1:])
+    return getattr(type(tile), "_make", tuple)((*tile[:3], arguments))
 
 
 def _deep(values: NDArray[Any]) -> NDArray[Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import check_size, read_bytes
+from edgecritic.datasets._guard import check_size
 from edgecritic.errors import DataError
 
 __all__ = ["load_seg"]
@@ -16,13 +15,15 @@ __all__ = ["load_seg"]
 _LARGEST = 8 * 2**20
 
 
-def load_seg(path: Path) -> NDArray[Any]:
+def load_seg(data: bytes) -> NDArray[Any]:
     """Return the label image of a `.seg` file.
 
     A header of ``word value`` lines (``width``, ``height``, …) ends with ``data``; then each line is
     ``segment row first_column last_column``, all from 0, the last column included.
     """
-    head, mark, body = _split(read_bytes(path, _LARGEST))
+    if len(data) > _LARGEST:
+        raise DataError(f"is {len(data)} bytes long, more than the allowed {_LARGEST}")
+    head, mark, body = _split(data)
     if not mark:
         raise DataError("is no .seg file: its line `data` is missing")
     words = dict(line.split(None, 1) for line in head.decode("latin-1").splitlines() if len(line.split()) > 1)

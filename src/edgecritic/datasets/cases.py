@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets import bsds
+from edgecritic.datasets.content import Content, PathLike, read_content
 from edgecritic.datasets.files import (
-    PathLike,
     read_candidates,
     read_image,
     read_mask,
@@ -39,6 +39,8 @@ class Case:
         Truth files; each may hold the maps of several annotators.
     prediction, image, mask : Path or None
         `mask` tells where pixels count; elsewhere they are left out.
+    contents : mapping of Path to Content
+        The bytes of the files that `read` has read.
     """
 
     id: str
@@ -46,6 +48,20 @@ class Case:
     prediction: Path | None = None
     image: Path | None = None
     mask: Path | None = None
+    contents: Mapping[Path, Content] = field(default_factory=dict, compare=False, repr=False)
+
+    def read(self, *, image: bool = False) -> Case:
+        """Return this case with the bytes of its files, each read once; the photo only if asked for.
+
+        The `load_` methods of the result decode these bytes, and `edgecritic.datasets.content.digest`
+        hashes them: both tell of the same state of the files.
+        """
+        paths = [*self.truths, self.prediction, self.mask, self.image if image else None]
+        return replace(self, contents={path: read_content(path) for path in paths if path is not None})
+
+    def source(self, path: Path) -> Path | Content:
+        """Return what readers take for a file of this case: its bytes where `read` has read them."""
+        return self.contents.get(path, path)
 
     def load_strength(self) -> FloatArray:
         """Return the prediction with values in [0, 1]."""
@@ -57,7 +73,7 @@ class Case:
 
     def load_truths(self, *, binarize: float | None = None) -> list[BoolArray]:
         """Return one binary map per annotator, all of one shape."""
-        maps = [found for path in self.truths for found in read_truths(path, binarize=binarize)]
+        maps = [found for path in self.truths for found in read_truths(self.source(path), binarize=binarize)]
         shapes = sorted({found.shape for found in maps})
         if len(shapes) > 1:
             raise InputError(f"{self.id}: the annotators' maps differ in shape: {shapes}")
@@ -69,12 +85,12 @@ class Case:
 
     def load_mask(self) -> BoolArray | None:
         """Return where pixels count, or None where all of them do."""
-        return None if self.mask is None else read_mask(self.mask)
+        return None if self.mask is None else read_mask(self.source(self.mask))
 
-    def _need(self, path: Path | None, what: str) -> Path:
+    def _need(self, path: Path | None, what: str) -> Path | Content:
         if path is None:
             raise DataError(f"{self.id}: has no {what}")
-        return path
+        return self.source(path)
 
 
 @dataclass(frozen=True, slots=True)

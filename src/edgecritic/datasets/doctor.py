@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from edgecritic.datasets._guard import reading
 from edgecritic.datasets._pictures import picture_shape
 from edgecritic.datasets.cases import Case, Dataset, find_cases
-from edgecritic.datasets.files import PathLike, holds_segmentations
+from edgecritic.datasets.content import PathLike
+from edgecritic.datasets.files import holds_segmentations
 from edgecritic.datasets.names import IMAGE_SUFFIXES, LOSSY_SUFFIXES, suffix_of
 from edgecritic.errors import EdgeCriticError
-from edgecritic.inputs import BoolArray, FloatArray
+from edgecritic.inputs import SIDEWAYS, BoolArray, FloatArray
 from edgecritic.values import Value
 
 __all__ = ["Finding", "Diagnosis", "check_case", "check_lossy", "diagnose"]
@@ -207,7 +208,7 @@ def _check_files(case: Case, binarize: float | None) -> _Checked:
 
 
 def _is_segmented(case: Case) -> bool:
-    return case.prediction is not None and holds_segmentations(case.prediction)
+    return case.prediction is not None and holds_segmentations(case.source(case.prediction))
 
 
 def _check_segmentations(case: Case, truths: Sequence[BoolArray], result: _Checked) -> list[Finding]:
@@ -267,7 +268,8 @@ def _check_photo(case: Case, shape: tuple[int, ...]) -> Iterator[Finding]:
         return
     if photo != shape:
         told = f"photo has {_size(photo)} pixels, the prediction {_size(shape)}"
-        yield Finding("warning", case.id, told, "detect edges at the photo's size", "photo of another size")
+        remedy = SIDEWAYS if photo == shape[::-1] else "detect edges at the photo's size"
+        yield Finding("warning", case.id, told, remedy, "photo of another size")
 
 
 def _check_truths(truths: Sequence[BoolArray], name: str) -> Iterator[Finding]:
@@ -340,7 +342,7 @@ def _size_finding(shape: tuple[int, ...], truth: tuple[int, ...], name: str) -> 
 
 def _size_remedy(shape: tuple[int, ...], truth: tuple[int, ...]) -> str:
     if shape == truth[::-1]:
-        return "it is transposed: swap rows and columns"
+        return f"it is transposed: swap rows and columns; or {SIDEWAYS}"
     if len(shape) != len(truth):
         return "give both as images or both as volumes"
     if all(have == 2 * want + 1 for have, want in zip(shape, truth, strict=True)):

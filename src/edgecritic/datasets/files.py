@@ -1,12 +1,12 @@
 """Read maps, truths, images and volumes from the files people have.
 
 Every function refuses what it cannot use with one `DataError` or `InputError` that names the file and
-the remedy; files are treated as untrusted: no pickle, bounded memory, no library traceback.
+the remedy; files are treated as untrusted: no pickle, no links, bounded memory, every checksum verified,
+no library traceback. A reader takes a path, or the bytes of a file that `read_content` read before.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from edgecritic.datasets import _matlab
 from edgecritic.datasets._guard import ONE_ARRAY, check_size, reading
 from edgecritic.datasets._pictures import load_picture, luminance, one_channel
+from edgecritic.datasets.content import Content, PathLike, read_content
 from edgecritic.datasets.names import IMAGE_SUFFIXES, MAP_SUFFIXES, suffix_of
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
@@ -38,7 +39,8 @@ __all__ = [
     "holds_segmentations",
 ]
 
-PathLike = str | os.PathLike[str]
+Source = PathLike | Content
+"""What readers take: the path of a file, or its bytes as `read_content` gives them."""
 
 
 class Volume(Value, kw_only=False):
@@ -48,12 +50,12 @@ class Volume(Value, kw_only=False):
     spacing: tuple[float, ...]
 
 
-def read_array(path: PathLike, *, key: str | None = None) -> NDArray[Any]:
+def read_array(path: Source, *, key: str | None = None) -> NDArray[Any]:
     """Return the numbers of a file as they are stored.
 
     Parameters
     ----------
-    path : path
+    path : path or Content
         Picture, ``.npy``, ``.npz``, ``.mat``, ``.seg`` (labels) or NIfTI file.
     key : str, optional
         Which array of a ``.npz`` or ``.mat`` file; not needed where only one comes into question.
@@ -61,7 +63,8 @@ def read_array(path: PathLike, *, key: str | None = None) -> NDArray[Any]:
     Returns
     -------
     ndarray
-        For pictures (rows, columns) or (rows, columns, 3), palettes looked up.
+        For pictures (rows, columns) or (rows, columns, 3), palettes looked up, turned as the EXIF
+        orientation says.
 
     Examples
     --------
@@ -74,23 +77,23 @@ def read_array(path: PathLike, *, key: str | None = None) -> NDArray[Any]:
            [0., 1.]])
     """
     with _opened(path) as file:
-        suffix = suffix_of(file)
+        suffix = suffix_of(file.path)
         if suffix in IMAGE_SUFFIXES:
-            return load_picture(file)
+            return load_picture(file.data)
         if suffix == ".npy":
             from edgecritic.datasets._numpy import load_npy
 
-            return load_npy(file)
+            return load_npy(file.data)
         if suffix == ".npz":
-            return _only(_npz(file), key)
+            return _only(_npz(file.data), key)
         if suffix == ".mat":
-            return _matlab.matrix(file, key)
+            return _matlab.matrix(file.data, key)
         if suffix == ".seg":
-            return _seg(file)
+            return _seg(file.data)
         return read_volume(file).array
 
 
-def read_image(path: PathLike, *, colour: bool = False) -> NDArray[np.float64]:
+def read_image(path: Source, *, colour: bool = False) -> NDArray[np.float64]:
     """Return a photo as floats: integer values are divided by 255 or 65535.
 
     Colours become luminance 0.299 R + 0.587 G + 0.114 B unless `colour` is true; then the result has
@@ -105,18 +108,18 @@ def read_image(path: PathLike, *, colour: bool = False) -> NDArray[np.float64]:
             image = values.astype(np.float64)
         if not np.isfinite(image).all():
             raise InputError("holds NaN or infinite values; replace them before edges are looked for")
-        is_colour = values.ndim == 3 and suffix_of(file) in IMAGE_SUFFIXES
+        is_colour = values.ndim == 3 and suffix_of(file.path) in IMAGE_SUFFIXES
         if colour:
             return image if is_colour else np.stack([image] * 3, axis=-1)
         return luminance(image) if is_colour else image
 
 
-def read_mask(path: PathLike, *, key: str | None = None, binarize: float | None = None) -> BoolArray:
+def read_mask(path: Source, *, key: str | None = None, binarize: float | None = None) -> BoolArray:
     """Return one binary map.
 
     Parameters
     ----------
-    path : path
+    path : path or Content
         A file with one map of two values (0/1, 0/255, 0/65535 or logical).
     key : str, optional
         Which array of a ``.npz`` or ``.mat`` file.
@@ -134,21 +137,21 @@ def read_mask(path: PathLike, *, key: str | None = None, binarize: float | None 
     maps = read_truths(path, key=key, binarize=binarize)
     if len(maps) != 1:
         raise InputError(
-            f"{path}: holds {len(maps)} annotators' maps where one was expected; use read_truths"
+            f"{_path(path)}: holds {len(maps)} annotators' maps where one was expected; use read_truths"
         )
     return maps[0]
 
 
-def read_strength(path: PathLike, *, key: str | None = None) -> FloatArray:
+def read_strength(path: Source, *, key: str | None = None) -> FloatArray:
     """Return one soft edge map with values in [0, 1].
 
     Unsigned integers are divided by their largest value. A ``.mat`` file with ``ucm2`` (a contour map
     of twice the size) gives every second sample from the third on, in both axes: ``ucm2[2::2, 2::2]``.
     """
     with _opened(path) as file:
-        suffix = suffix_of(file)
+        suffix = suffix_of(file.path)
         if suffix == ".mat":
-            values = _matlab.strength_matrix(file, key)
+            values = _matlab.strength_matrix(file.data, key)
         elif suffix == ".seg":
             raise InputError("holds a segmentation, not a soft map; use read_candidates")
         else:
@@ -160,7 +163,7 @@ def read_strength(path: PathLike, *, key: str | None = None) -> FloatArray:
         return as_strength(values)
 
 
-def read_truths(path: PathLike, *, key: str | None = None, binarize: float | None = None) -> list[BoolArray]:
+def read_truths(path: Source, *, key: str | None = None, binarize: float | None = None) -> list[BoolArray]:
     """Return the binary maps of a truth file, one per annotator.
 
     A BSDS ``.mat`` file holds one map per cell of ``groundTruth`` (field ``Boundaries``, else the
@@ -169,34 +172,34 @@ def read_truths(path: PathLike, *, key: str | None = None, binarize: float | Non
     is one volume, not a pile of annotators. See `read_mask` for the options.
     """
     with _opened(path) as file:
-        suffix = suffix_of(file)
+        suffix = suffix_of(file.path)
         if suffix == ".mat":
-            return _matlab.truth_matrices(file, key, lambda array: _binary(array, binarize))
+            return _matlab.truth_matrices(file.data, key, lambda array: _binary(array, binarize))
         arrays: list[NDArray[Any]]
         if suffix == ".npz" and key is None:
-            arrays = list(_npz(file).values())
+            arrays = list(_npz(file.data).values())
         elif suffix == ".seg":
-            arrays = [label_boundaries(_seg(file))]
+            arrays = [label_boundaries(_seg(file.data))]
         else:
             array = read_array(file, key=key)
             arrays = [one_channel(array) if suffix in IMAGE_SUFFIXES else array]
         return [_binary(array, binarize) for array in arrays]
 
 
-def read_segmentations(path: PathLike, *, key: str | None = None) -> list[NDArray[Any]]:
+def read_segmentations(path: Source, *, key: str | None = None) -> list[NDArray[Any]]:
     """Return label images: the cells of ``segs`` in a ``.mat`` file, or the labels of a ``.seg`` file.
 
     `read_candidates` gives their boundaries.
     """
     with _opened(path) as file:
-        if suffix_of(file) == ".mat":
-            return _matlab.segmentations(file, key)
-        if suffix_of(file) == ".seg":
-            return [_seg(file)]
+        if suffix_of(file.path) == ".mat":
+            return _matlab.segmentations(file.data, key)
+        if suffix_of(file.path) == ".seg":
+            return [_seg(file.data)]
         raise InputError("segmentations are read from .mat (a cell array `segs`) and .seg files only")
 
 
-def read_candidates(path: PathLike, *, key: str | None = None) -> list[BoolArray]:
+def read_candidates(path: Source, *, key: str | None = None) -> list[BoolArray]:
     """Return the boundaries of each segmentation of a file (``segs``), unthinned, from fine to coarse.
 
     The benchmark takes the k-th one in place of a soft map cut at the k-th threshold.
@@ -204,59 +207,59 @@ def read_candidates(path: PathLike, *, key: str | None = None) -> list[BoolArray
     return [label_boundaries(labels) for labels in read_segmentations(path, key=key)]
 
 
-def holds_segmentations(path: PathLike) -> bool:
+def holds_segmentations(path: Source) -> bool:
     """Tell whether a file holds segmentations (a cell array ``segs``) in place of a strength map."""
-    with _opened(path) as file:
-        if suffix_of(file) == ".seg":
-            return True
-        if suffix_of(file) != ".mat":
-            return False
-        with _matlab.opened(file) as nodes:
-            return any(node.name == "segs" and node.is_cell for node in nodes)
+    if suffix_of(_path(path)) != ".mat":
+        return suffix_of(_path(path)) == ".seg"
+    with _opened(path) as file, _matlab.opened(file.data, verify=False) as nodes:
+        return any(node.name == "segs" and node.is_cell for node in nodes)
 
 
-def read_volume(path: PathLike) -> Volume:
+def read_volume(path: Source) -> Volume:
     """Return the voxels and spacing of a NIfTI file; other files have spacing 1."""
     with _opened(path) as file:
-        if suffix_of(file) not in (".nii", ".nii.gz"):
+        if suffix_of(file.path) not in (".nii", ".nii.gz"):
             array = read_array(file)
             return Volume(array, (1.0,) * array.ndim)
         from edgecritic.datasets._nifti import load_nifti
 
-        return Volume(*load_nifti(file))
+        return Volume(*load_nifti(file.data))
 
 
-def read_spacing(path: PathLike) -> tuple[float, ...] | None:
+def read_spacing(path: Source) -> tuple[float, ...] | None:
     """Return the voxel size that a NIfTI file tells, ``None`` for other files; the voxels are not read."""
+    if suffix_of(_path(path)) not in (".nii", ".nii.gz"):
+        return None
     with _opened(path) as file:
-        if suffix_of(file) not in (".nii", ".nii.gz"):
-            return None
         from edgecritic.datasets._nifti import nifti_spacing
 
-        return nifti_spacing(file)
+        return nifti_spacing(file.data)
 
 
 @contextmanager
-def _opened(path: PathLike) -> Iterator[Path]:
-    file = Path(path)
-    with reading(file):
-        if not file.is_file():
-            raise DataError("is a folder, a file was expected" if file.is_dir() else "no such file")
-        if suffix_of(file) not in MAP_SUFFIXES:
+def _opened(source: Source) -> Iterator[Content]:
+    path = _path(source)
+    with reading(path):
+        is_there = isinstance(source, Content) or path.is_file()
+        if is_there and suffix_of(path) not in MAP_SUFFIXES:
             raise DataError(f"is of no known kind; known endings: {', '.join(sorted(MAP_SUFFIXES))}")
-        yield file
+        yield source if isinstance(source, Content) else read_content(source)
 
 
-def _npz(file: Path) -> dict[str, NDArray[Any]]:
+def _path(source: Source) -> Path:
+    return source.path if isinstance(source, Content) else Path(source)
+
+
+def _npz(data: bytes) -> dict[str, NDArray[Any]]:
     from edgecritic.datasets._numpy import load_npz
 
-    return load_npz(file)
+    return load_npz(data)
 
 
-def _seg(file: Path) -> NDArray[Any]:
+def _seg(data: bytes) -> NDArray[Any]:
     from edgecritic.datasets._seg import load_seg
 
-    return load_seg(file)
+    return load_seg(data)
 
 
 def _only(arrays: dict[str, NDArray[Any]], key: str | None) -> NDArray[Any]:

@@ -46,7 +46,7 @@ def scan(folder: Path) -> tuple[dict[str, list[str]], list[str], list[str]]:
     folders, others = [], []
     try:
         with os.scandir(folder) as entries:
-            found = [(entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith(".")]
+            found = [(entry.name, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")]
     except OSError as error:
         raise DataError(f"{folder}: cannot be listed ({error.strerror}); give an existing folder") from error
     for name, is_folder in sorted(found, key=lambda item: natural_key(item[0])):
@@ -58,6 +58,13 @@ def scan(folder: Path) -> tuple[dict[str, list[str]], list[str], list[str]]:
         else:
             others.append(name)
     return files, folders, others
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # links in a circle: whoever reads the file is told
+        return False
 
 
 def list_maps(folder: Path) -> Listing:
@@ -103,16 +110,24 @@ def list_truths(folder: Path, wanted: Collection[str] | None = None) -> Listing:
     return result
 
 
-def _list_tree(folder: Path, layout: str = "", below: str = "") -> Listing:
-    """List the files of a folder and of all folders in it, with their folders as part of the names."""
+def _list_tree(
+    folder: Path, layout: str = "", below: str = "", above: tuple[os.stat_result, ...] = ()
+) -> Listing:
+    """List the files of a folder and of all folders in it, with their folders as part of the names.
+
+    A folder that leads back to one of those `above` it is left out.
+    """
     if below.count("/") > _DEEPEST:
         raise DataError(f"{folder}: lies more than {_DEEPEST} folders deep; give a folder nearer to the maps")
     files, folders, others = scan(folder)
+    here = folder.stat()
+    if any(os.path.samestat(here, each) for each in above):
+        return Listing(ignored=[folder])
     result = Listing(ignored=[folder / name for name in others])
     for stem, names in files.items():
         _append(result, below + stem, _single(folder, stem, names), layout)
     for name in folders:
-        part = _list_tree(folder / name, layout, f"{below}{name}/")
+        part = _list_tree(folder / name, layout, f"{below}{name}/", (*above, here))
         result.files |= part.files
         result.ignored += part.ignored
         result.layouts |= part.layouts

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from edgecritic.datasets._guard import read_bytes, reading
+from edgecritic.datasets._guard import reading
+from edgecritic.datasets.content import read_text
 from edgecritic.datasets.folder import Listing
 from edgecritic.datasets.names import natural_key, split_name
 from edgecritic.errors import DataError
@@ -13,7 +14,6 @@ from edgecritic.errors import DataError
 __all__ = ["LIST_SUFFIXES", "list_pairs"]
 
 LIST_SUFFIXES = frozenset({".lst", ".txt", ".json"})
-_LARGEST = 64 * 2**20
 
 
 def list_pairs(path: Path) -> Listing:
@@ -24,7 +24,7 @@ def list_pairs(path: Path) -> Listing:
     are left out.
     """
     with reading(path):
-        text = read_bytes(path, _LARGEST).decode("utf-8-sig")
+        text = read_text(path)
         rows = _json_rows(text) if text.lstrip()[:1] == "[" else _text_rows(text)
         result = Listing(layouts={"pair list"})
         for number, row in enumerate(rows, start=1):

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets.files import PathLike
+from edgecritic.datasets.content import PathLike
 from edgecritic.datasets.scenes import Image, Scene, add_noise, phantom, scene
 from edgecritic.datasets.write import write_bsds_mat, write_image, write_map
 from edgecritic.errors import InputError, UnknownNameError

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets.files import PathLike
+from edgecritic.atomic import replace_file
+from edgecritic.datasets.content import PathLike
 from edgecritic.datasets.names import suffix_of
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import as_array, as_mask, as_strength
 
-__all__ = ["write_map", "write_image", "write_bsds_mat"]
+__all__ = ["write_map", "write_image", "write_bsds_mat", "bsds_mat_bytes", "UndatedZip"]
+
+_MAT_TEXT = b"MATLAB 5.0 MAT-file".ljust(116)
 
 
 def write_map(path: PathLike, array: Any, *, bits: int = 8) -> Path:
@@ -43,8 +48,8 @@ def write_map(path: PathLike, array: Any, *, bits: int = 8) -> Path:
     if suffix_of(file) == ".npy":
         if values.dtype.kind not in "biuf":
             raise InputError(f"{file}: a map must hold numbers, got dtype {values.dtype}")
-        _make_folder(file)
-        np.save(file, values, allow_pickle=False)
+        with replace_file(file) as stream:
+            np.save(stream, values, allow_pickle=False)
         return file
     if suffix_of(file) != ".png":
         raise DataError(f"{file}: maps are written as .png or .npy")
@@ -67,8 +72,19 @@ def write_bsds_mat(path: PathLike, truths: Sequence[Any]) -> Path:
     """Write annotators' maps as a BSDS truth file (MATLAB 5, compressed) and return its path.
 
     The file holds ``groundTruth``, a 1 × K cell array of structs with the field ``Boundaries`` (uint8,
-    0/1), which the classic benchmark programs read.
+    0/1), which the classic benchmark programs read. Equal maps give equal bytes.
     """
+    file = Path(path)
+    if suffix_of(file) != ".mat":
+        raise DataError(f"{file}: a BSDS truth file must end with .mat")
+    content = bsds_mat_bytes(truths)
+    with replace_file(file) as stream:
+        stream.write(content)
+    return file
+
+
+def bsds_mat_bytes(truths: Sequence[Any]) -> bytes:
+    """Return the content of the file that `write_bsds_mat` writes."""
     from scipy.io import savemat
 
     maps = [as_mask(truth, f"truth {number}") for number, truth in enumerate(truths, start=1)]
@@ -77,12 +93,29 @@ def write_bsds_mat(path: PathLike, truths: Sequence[Any]) -> Path:
     cells = np.empty((1, len(maps)), dtype=object)
     for index, found in enumerate(maps):
         cells[0, index] = {"Boundaries": found.astype(np.uint8)}
-    file = Path(path)
-    if suffix_of(file) != ".mat":
-        raise DataError(f"{file}: a BSDS truth file must end with .mat")
-    _make_folder(file)
-    savemat(file, {"groundTruth": cells}, do_compression=True)
-    return file
+    stream = io.BytesIO()
+    savemat(stream, {"groundTruth": cells}, do_compression=True)
+    # SciPy writes the time of day into the text that begins the file.
+    return _MAT_TEXT + stream.getvalue()[len(_MAT_TEXT) :]
+
+
+class UndatedZip(zipfile.ZipFile):
+    """A zip file of members without the time of their making: equal members give equal bytes."""
+
+    def writestr(
+        self,
+        zinfo_or_arcname: str | zipfile.ZipInfo,
+        data: Any,
+        compress_type: int | None = None,
+        compresslevel: int | None = None,
+    ) -> None:
+        """Add a member; one that is given by its name gets the oldest date that the format knows."""
+        if isinstance(zinfo_or_arcname, str):
+            zinfo_or_arcname = zipfile.ZipInfo(zinfo_or_arcname)
+            zinfo_or_arcname.create_system = 3
+            zinfo_or_arcname.external_attr = 0o644 << 16
+            zinfo_or_arcname.compress_type = self.compression
+        super().writestr(zinfo_or_arcname, data, compress_type, compresslevel)
 
 
 def _integers(values: NDArray[Any], bits: int) -> NDArray[Any]:
@@ -94,9 +127,5 @@ def _integers(values: NDArray[Any], bits: int) -> NDArray[Any]:
 def _save_png(file: Path, values: NDArray[Any]) -> None:
     from PIL import Image
 
-    _make_folder(file)
-    Image.fromarray(values).save(file)
-
-
-def _make_folder(file: Path) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
+    with replace_file(file) as stream:
+        Image.fromarray(values).save(stream, format="png")

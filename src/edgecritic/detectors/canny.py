@@ -13,7 +13,7 @@ from edgecritic.detectors.gradients import Weights, gaussian, gaussian_slope, se
 from edgecritic.detectors.matlab import STYLES
 from edgecritic.detectors.nms import crests
 from edgecritic.detectors.operators import Edges, Operator
-from edgecritic.detectors.options import choice, not_negative, pixel_scales
+from edgecritic.detectors.options import check_most, choice, not_negative, pixel_scales
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 
@@ -75,6 +75,7 @@ def canny(
     choice("kernel", kernel, KERNELS)
     choice("neighbours", neighbours, ("interpolated", "nearest"))
     first = not_negative("smooth", smooth)
+    check_most("smooth", first, spacing)
     wanted = (1.0 if style == "native" else math.sqrt(2)) if sigma is None else sigma
     scales = pixel_scales("sigma", wanted, spacing)
     if style == "matlab":

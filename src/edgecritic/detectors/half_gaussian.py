@@ -8,7 +8,7 @@ import numpy as np
 
 from edgecritic.detectors.base import detector
 from edgecritic.detectors.operators import Edges, Operator
-from edgecritic.detectors.options import orientations, pixel_scales
+from edgecritic.detectors.options import MOST_ROTATED_SCALE, orientations, pixel_scales
 from edgecritic.detectors.oriented import bank_operator, responses, rotated_grid, square_pixels
 from edgecritic.detectors.picture import FloatMap
 
@@ -62,7 +62,8 @@ def half_gaussian(
     """
     square_pixels("half_gaussian", spacing)
     across, along = (
-        pixel_scales(key, value, spacing)[0] for key, value in (("sigma_u", sigma_u), ("sigma_v", sigma_v))
+        pixel_scales(key, value, spacing, MOST_ROTATED_SCALE)[0]
+        for key, value in (("sigma_u", sigma_u), ("sigma_v", sigma_v))
     )
     kernels = half_gaussian_kernels(across, along, step=step)
     angles = np.arange(len(kernels)) * 2 * np.pi / len(kernels)

@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.atomic import replace_file
+from edgecritic.datasets.content import read_text
 from edgecritic.detectors.base import detect
 from edgecritic.detectors.picture import Kind
 from edgecritic.errors import DataError, InputError
@@ -158,7 +160,8 @@ def write_edits(path: Path | str, proposal: Proposal) -> Path:
         "threshold": proposal.threshold,
         "edits": [{"action": edit.action, "pixels": edit.pixels} for edit in proposal.edits],
     }
-    file.write_text(json.dumps(document), encoding="utf-8")
+    with replace_file(file) as stream:
+        stream.write(json.dumps(document).encode())
     return file
 
 
@@ -166,14 +169,14 @@ def read_edits(path: Path | str, proposal: Proposal) -> Proposal:
     """Replay saved edits on a proposal for the same image."""
     file = Path(path)
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = json.loads(read_text(file))
         known = document["format"] == _FORMAT
         shape = tuple(document["shape"])
         edits = [
             Edit(edit["action"], tuple(tuple(pixel) for pixel in edit["pixels"]))
             for edit in document["edits"]
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(f"{file}: is not a list of edits ({error})") from error
     if not known:
         raise DataError(f"{file}: has the format {document['format']!r}, expected {_FORMAT!r}")

@@ -15,13 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
-from edgecritic.kernels.arrays import Int32s, Int64s
-from edgecritic.kernels.links import Links
+from edgecritic.kernels.arrays import Bools, Int32s, Int64s
+from edgecritic.kernels.heap import drop_first, push, shorten, tidy
+from edgecritic.kernels.links import Links, from_columns
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
 __all__ = ["Search", "Tally", "new_search", "new_tally", "solve", "update", "sweep"]
 
 _MOST_BIDS = 8  # of a row and those it drives out, before a search takes over
+_MANY_VISITS = 12  # of all searches, per row: more than on maps of edges, so two steps may be quicker
+_FEW_VISITS = 3  # per row: two steps are worth it if the first needs no more
 _STRIDE = 64  # from one horizon to the next, in units of cost
 
 
@@ -31,7 +34,7 @@ class Search(NamedTuple):
     In a search the distance of a node is reach − price; between searches `reach` is far for every node.
     Nodes at the distance that the search has come to wait in the stack `near` (most are reached over links
     of reduced cost 0), farther ones in the heap, those beyond the horizon in the unsorted list `far`: most of
-    them are never visited.
+    them are never visited. `visits` counts the nodes that were visited, over all searches.
     """
 
     reach: Int64s
@@ -43,6 +46,7 @@ class Search(NamedTuple):
     heap_node: Int32s
     far_key: Int64s
     far_node: Int32s
+    visits: Int64s
 
 
 def new_search(nodes: int) -> Search:
@@ -57,76 +61,15 @@ def new_search(nodes: int) -> Search:
         heap_node=np.empty(2 * nodes + 64, dtype=np.int32),
         far_key=np.empty(2 * nodes + 64, dtype=np.int64),
         far_node=np.empty(2 * nodes + 64, dtype=np.int32),
+        visits=np.zeros(1, dtype=np.int64),
     )
-
-
-@kernel
-def _push(keys: Int64s, nodes: Int32s, size: int, key: int, node: int) -> None:
-    hole = size
-    while hole > 0:
-        parent = (hole - 1) >> 1
-        if keys[parent] <= key:
-            break
-        keys[hole] = keys[parent]
-        nodes[hole] = nodes[parent]
-        hole = parent
-    keys[hole] = key
-    nodes[hole] = node
-
-
-@kernel
-def _drop_first(keys: Int64s, nodes: Int32s, size: int) -> None:
-    last = size - 1
-    key = keys[last]
-    node = nodes[last]
-    hole = 0
-    while True:
-        child = 2 * hole + 1
-        if child >= last:
-            break
-        if child + 1 < last and keys[child + 1] < keys[child]:
-            child += 1
-        if keys[child] >= key:
-            break
-        keys[hole] = keys[child]
-        nodes[hole] = nodes[child]
-        hole = child
-    keys[hole] = key
-    nodes[hole] = node
-
-
-@kernel
-def _tidy(keys: Int64s, nodes: Int32s, size: int, reach: Int64s, price: Int64s) -> int:
-    """Throw out entries that were overtaken by a shorter way; return how many stay."""
-    kept = 0
-    for at in range(size):
-        key = keys[at]
-        node = nodes[at]
-        if key == reach[node] - price[node]:
-            _push(keys, nodes, kept, key, node)
-            kept += 1
-    return kept
-
-
-@kernel
-def _shorten(keys: Int64s, nodes: Int32s, size: int, reach: Int64s, price: Int64s) -> int:
-    """Throw entries out of an unsorted list that were overtaken by a shorter way; return how many stay."""
-    kept = 0
-    for at in range(size):
-        key = keys[at]
-        node = nodes[at]
-        if key == reach[node] - price[node]:
-            keys[kept] = key
-            nodes[kept] = node
-            kept += 1
-    return kept
 
 
 @kernel
 def _advance(search: Search, price: Int64s, distant: int, stride: int) -> tuple[int, int, np.int64]:
     """Move the nearest of the unsorted list into the empty heap; return both sizes and the horizon."""
     keys, nodes = search.far_key, search.far_node
-    distant = _shorten(keys, nodes, distant, search.reach, price)
+    distant = shorten(keys, nodes, distant, search.reach, price)
     horizon = FAR
     for at in range(distant):
         horizon = min(horizon, keys[at] + stride)
@@ -135,7 +78,7 @@ def _advance(search: Search, price: Int64s, distant: int, stride: int) -> tuple[
         key = keys[at]
         node = nodes[at]
         if key < horizon:
-            _push(search.heap_key, search.heap_node, heap, key, node)
+            push(search.heap_key, search.heap_node, heap, key, node)
             heap += 1
         else:
             keys[kept] = key
@@ -206,14 +149,14 @@ def _find_end(
                 waiting += 1
             elif distance >= horizon:
                 if distant == far_key.size:
-                    distant = _shorten(far_key, far_node, distant, reach, other_price)
+                    distant = shorten(far_key, far_node, distant, reach, other_price)
                 far_key[distant] = distance
                 far_node[distant] = theirs
                 distant += 1
             else:
                 if heap == keys.size:
-                    heap = _tidy(keys, nodes, heap, reach, other_price)
-                _push(keys, nodes, heap, distance, theirs)
+                    heap = tidy(keys, nodes, heap, reach, other_price)
+                push(keys, nodes, heap, distance, theirs)
                 heap += 1
         if now >= best:
             break
@@ -233,7 +176,7 @@ def _find_end(
             now = keys[0]
             theirs = nodes[0]
             found = now == reach[theirs] - other_price[theirs]
-            _drop_first(keys, nodes, heap)
+            drop_first(keys, nodes, heap)
             heap -= 1
         if not found:
             break
@@ -246,6 +189,7 @@ def _find_end(
             end = ours
             other_end = ALONE
 
+    search.visits[0] += done_count
     price[root] += best
     for at in range(done_count):
         theirs = done[at]
@@ -368,12 +312,8 @@ def _nearest_first(links: Links) -> Int32s:
 
 
 @kernel
-def solve(links: Links, state: State, search: Search) -> None:
-    """Bring all rows into an empty problem.
-
-    Most rows find their column by bidding, in an order that makes rivals rare; the others are added by
-    searches, in the order of their numbers because neighbours share memory.
-    """
+def _bid_for_all(links: Links, state: State) -> Bools:
+    """Let all rows bid, in an order that makes rivals rare; say which rows are left without a column."""
     u, dummy, column_of = state.u, state.dummy, state.column_of
     for row in range(column_of.size):
         column_of[row] = ALONE
@@ -386,9 +326,75 @@ def solve(links: Links, state: State, search: Search) -> None:
         loser = _bid(links, state, row)
         if loser != ALONE:
             waiting[loser] = True
-    for row in range(waiting.size):
+    return waiting
+
+
+@kernel
+def _add_waiting(
+    links: Links, state: State, search: Search, waiting: Bools, first: int, most_visits: int | np.int64
+) -> int:
+    """Add waiting rows, from `first` on, until the searches have visited many nodes; return the next row."""
+    search.visits[0] = 0
+    for row in range(first, waiting.size):
+        if search.visits[0] > most_visits:
+            return row
         if waiting[row]:
             _add(links, state, search, row)
+    return int(waiting.size)
+
+
+@kernel
+def _solve_in_two_steps(links: Links, state: State, search: Search, most_visits: int) -> bool:
+    """Solve the problem without the hashes in its prices first, then with them; say whether that was quick.
+
+    On dense regular maps very many ways have equal costs. With hashes a search looks through all of them for
+    the one free column with the best hash; without, any free column will do. Then all prices move by
+    the largest hash, which leaves room for the others, and whoever is alone is looked at once more.
+    """
+    scale, dummy, idle = state.scale[0], state.dummy, state.idle
+    row_of = np.full_like(state.row_of, ALONE)
+    rough = State(
+        np.empty_like(state.column_of),
+        row_of,
+        np.empty_like(dummy),
+        np.zeros_like(idle),
+        dummy // scale * scale,
+        np.zeros_like(idle),
+        state.scale,
+        state.most,
+    )
+    waiting = _bid_for_all(links, rough)
+    if _add_waiting(links, rough, search, waiting, 0, most_visits) < waiting.size:
+        return False
+    room = -idle.min()
+    for row in range(dummy.size):
+        state.column_of[row] = rough.column_of[row]
+        state.u[row] = rough.u[row] + room
+    for column in range(idle.size):
+        state.row_of[column] = row_of[column]
+        state.v[column] = rough.v[column] - room
+    for row in range(dummy.size):
+        if state.column_of[row] == ALONE:
+            _add(links, state, search, row)
+    column_links = from_columns(links, idle.size)
+    for column in range(idle.size):
+        if state.row_of[column] == ALONE and state.v[column] < idle[column]:
+            _settle(column_links, state, search, column)
+    return True
+
+
+def solve(links: Links, state: State, search: Search) -> None:
+    """Bring all rows into an empty problem.
+
+    Most rows find their column by bidding; the others are added by searches, in the order of their numbers
+    because neighbours share memory. If these visit many nodes, it is tried to solve the problem in two steps.
+    Not a kernel, so that the two steps, which few problems need, are compiled only for them.
+    """
+    rows = state.column_of.size
+    waiting = _bid_for_all(links, state)
+    row = _add_waiting(links, state, search, waiting, 0, _MANY_VISITS * rows)
+    if row < rows and not _solve_in_two_steps(links, state, search, _FEW_VISITS * rows):
+        _add_waiting(links, state, search, waiting, row, int(FAR))
 
 
 class Tally(NamedTuple):

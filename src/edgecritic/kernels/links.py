@@ -9,7 +9,7 @@ import numpy as np
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Int32s, Int64s
 
-__all__ = ["Links", "WebOfLinks", "linked_nodes", "links_of_rows", "link_maps"]
+__all__ = ["Links", "WebOfLinks", "linked_nodes", "links_of_rows", "from_columns", "link_maps"]
 
 
 class Links(NamedTuple):
@@ -100,6 +100,33 @@ def _sorted_by(keys: Int32s, count: int, first: Int32s, second: Int32s) -> tuple
         sorted_first[where] = first[at]
         sorted_second[where] = second[at]
     return start, sorted_first, sorted_second
+
+
+@kernel
+def from_columns(links: Links, columns: int) -> Links:
+    """Return the same links, sorted by their other end."""
+    rows = np.empty(links.other.size, dtype=np.int32)
+    for row in range(links.start.size - 1):
+        for link in range(links.start[row], links.start[row + 1]):
+            rows[link] = row
+    start, other, cost = _sorted_by(links.other, columns, rows, links.cost)
+    for column in range(columns):
+        _sort_by_cost(other, cost, start[column], start[column + 1])
+    return Links(start, other, cost)
+
+
+@kernel
+def _sort_by_cost(other: Int32s, cost: Int32s, start: int, stop: int) -> None:
+    """Sort the few links of one node by insertion."""
+    for at in range(start + 1, stop):
+        node, price = other[at], cost[at]
+        hole = at
+        while hole > start and cost[hole - 1] > price:
+            other[hole] = other[hole - 1]
+            cost[hole] = cost[hole - 1]
+            hole -= 1
+        other[hole] = node
+        cost[hole] = price
 
 
 @kernel

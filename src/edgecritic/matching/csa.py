@@ -26,7 +26,8 @@ def csa(pair: Pair, *, window: int | None = None, remove_hits: bool = False) -> 
     Minimises Σ round(100·distance) + ow·(unmatched candidate pixels) with ow = ceil(10⁴·tolerance), all in
     units of the smallest pixel side. The solver wants a perfect assignment. So each candidate pixel i has
     an own dummy truth at cost ow, each truth pixel j an own dummy candidate at cost 0, and for every
-    possible pair (i, j) the dummies of i and j can take each other at cost 0.
+    possible pair (i, j) the dummies of i and j can take each other at cost 0. Of two optima the one with more
+    pairs is taken (the half cost unit that decides it cannot change the total).
 
     Parameters
     ----------
@@ -81,8 +82,8 @@ def assign_by_cost_scaling(graph: Graph, solver: Any) -> tuple[NDArray[np.int64]
     left = np.concatenate([graph.rows, own_row, n + own_column, n + graph.columns])
     right = np.concatenate([graph.columns, m + own_row, own_column, m + graph.rows])
     costs = np.zeros(left.size, dtype=np.int64)
-    costs[: graph.rows.size] = graph.costs
-    costs[graph.rows.size : graph.rows.size + n] = graph.outlier_cost
+    costs[: graph.rows.size] = 2 * graph.costs
+    costs[graph.rows.size : graph.rows.size + n] = 2 * graph.outlier_cost + 1
     solver.add_arcs_with_cost(left.astype(np.int32), right.astype(np.int32), costs)
     status = solver.solve()
     if status != solver.OPTIMAL:

@@ -25,7 +25,8 @@ def exact(pair: Pair, *, window: int | None = None) -> Matching:
     Minimises Σ round(100·d) + ow·(candidates without a partner) over all one-to-one matchings within
     the tolerance t, ow = ceil(10⁴·t): as many matches as possible (unless a chain of moves would cost
     more than 100·t pixels), and among those the shortest. d and t are in pixels, or in units of the
-    smallest spacing. Among equal optima a hash of the pixel positions decides.
+    smallest spacing. Among equal optima that with the most matches is taken (a chain of moves may cost 100·t
+    pixels exactly), and among those a hash of the pixel positions decides.
 
     Parameters
     ----------

@@ -25,7 +25,8 @@ def hungarian(pair: Pair, *, window: int | None = None, remove_hits: bool = Fals
     """Assign optimally with dense cost matrices, one per connected group of pixels.
 
     Minimises Σ round(100·distance) + ow·(unmatched candidate pixels) with ow = ceil(10⁴·tolerance), all in
-    units of the smallest pixel side: as many pairs as possible, then the shortest ones, as ``exact`` does.
+    units of the smallest pixel side: as many pairs as possible, then the shortest ones, as ``exact`` does. Of
+    two optima the one with more pairs is taken (the half cost unit that decides it cannot change the total).
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def _assign(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         edges = order[begin:end]
         begin = end
         row, column = _assign_group(
-            graph.rows[edges], graph.columns[edges], graph.costs[edges] - graph.outlier_cost
+            graph.rows[edges], graph.columns[edges], 2 * (graph.costs[edges] - graph.outlier_cost) - 1
         )
         rows.append(row)
         columns.append(column)
@@ -97,7 +98,7 @@ def _groups(graph: Graph) -> NDArray[np.int32]:
 def _assign_group(
     rows: NDArray[np.int64], columns: NDArray[np.int64], gains: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the edges of least total; gains are ≤ 0, and no edge means 0: the pixel stays alone."""
+    """Return the edges of least total; gains are < 0, and no edge means 0: the pixel stays alone."""
     from scipy.optimize import linear_sum_assignment
 
     if rows.size == 1:

@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from edgecritic.errors import InputError
 from edgecritic.inputs import as_mask
-from edgecritic.measures.evidence import Comparison, Single, compare
+from edgecritic.measures.evidence import Comparison, Judged, Single, compare
 from edgecritic.registry import Entry, Registry
 from edgecritic.values import plain_number
 
@@ -179,7 +181,7 @@ def guard(name: str, info: MeasureInfo, function: Function) -> Function:
         value = None
         if comparison.empty_side is not None:
             value = _table_value(name, info.empty, comparison, parameters)
-        return float(function(comparison, **parameters)) if value is None else value
+        return _computed(name, function, comparison, parameters) if value is None else value
 
     return wrapped  # type: ignore[return-value]
 
@@ -191,9 +193,26 @@ def _guard_single(name: str, info: MeasureInfo, function: Function) -> Function:
         value = None
         if single.count == 0:
             value = _table_value(name, info.empty, single, parameters)
-        return float(function(single, **parameters)) if value is None else value
+        return _computed(name, function, single, parameters) if value is None else value
 
     return wrapped  # type: ignore[return-value]
+
+
+def _computed(
+    name: str, function: Callable[..., float], evidence: Judged, parameters: Mapping[str, Any]
+) -> float:
+    """Compute a measure, or refuse parameters that lead beyond what a float can hold."""
+    try:
+        with np.errstate(over="raise"):
+            value = float(function(evidence, **parameters))
+    except ArithmeticError:
+        value = math.inf
+    if math.isinf(value) and evidence.empty_side is None:
+        given = ", ".join(f"{key}={parameter}" for key, parameter in parameters.items())
+        raise InputError(
+            f"{name}({given}) is beyond the range of floating-point numbers; take less extreme parameters"
+        )
+    return value
 
 
 def _table_value(

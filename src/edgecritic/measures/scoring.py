@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
-from edgecritic.inputs import Spacing, as_mask
+from edgecritic.inputs import SIDEWAYS, Spacing, as_mask
 from edgecritic.maps.target import Target, as_target
 from edgecritic.measures import regions
 from edgecritic.measures.base import MeasureInfo
@@ -252,9 +252,11 @@ def evaluate(chosen: Sequence[BoundMeasure], comparison: Comparison) -> list[flo
 def pair_up(candidate: Target, truth: Target, on_degenerate: OnDegenerate) -> Comparison:
     """Make the comparison of two targets of one shape."""
     if candidate.mask.shape != truth.mask.shape:
+        sideways = candidate.mask.shape == truth.mask.shape[::-1]
         raise InputError(
             "candidate and truth must have the same shape, got "
-            f"{candidate.mask.shape} and {truth.mask.shape}; several truths are given as a list"
+            f"{candidate.mask.shape} and {truth.mask.shape}; "
+            f"{SIDEWAYS if sideways else 'several truths are given as a list'}"
         )
     return Comparison(candidate, truth, on_degenerate=on_degenerate)
 

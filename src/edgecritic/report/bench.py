@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from edgecritic.assignment.dynamic import ExactState
 from edgecritic.datasets.cases import Case
+from edgecritic.datasets.content import digest
 from edgecritic.datasets.files import holds_segmentations
 from edgecritic.errors import EdgeCriticError
 from edgecritic.protocols.summary import count_table
@@ -55,13 +57,13 @@ def illustrate(run: BenchRun) -> Iterator[Picture]:
         drawn: set[str] = set()
         for rank, place in zip(RANKS, places, strict=True):
             row = rows[place]
-            case = run.cases[entry["name"]][row["id"]]
-            if case.id in drawn:
+            if row["id"] in drawn:
                 continue
-            drawn.add(case.id)
-            png = _draw(case, run, float(entry["ods"]["threshold"]))
+            drawn.add(row["id"])
+            case = _as_judged(run.cases[entry["name"]][row["id"]], row)
+            png = None if case is None else _draw(case, run, float(entry["ods"]["threshold"]))
             if png is not None:
-                yield Picture(detector=entry["name"], id=case.id, f=row["f"], rank=rank, png=png)
+                yield Picture(detector=entry["name"], id=row["id"], f=row["f"], rank=rank, png=png)
 
 
 def read_curves(curves: dict[str, str | Path]) -> list[dict[str, Any]]:
@@ -85,8 +87,25 @@ def _plain(values: Any) -> list[float]:
     return [float(value) for value in np.asarray(values)]
 
 
+def _as_judged(case: Case, row: Mapping[str, Any]) -> Case | None:
+    """Return the case with the bytes of its files if they still are those that were judged."""
+    if case.prediction is None:
+        return None
+    try:
+        read = case.read()
+        truths, prediction = [read.contents[path] for path in case.truths], read.contents[case.prediction]
+        if (digest(truths), digest([prediction])) == (row["truth_hash"], row["prediction_hash"]):
+            return read
+    except EdgeCriticError:
+        pass  # gone, which is a change too
+    warnings.warn(
+        f"{case.id}: its files have changed since they were judged; no picture is drawn", stacklevel=2
+    )
+    return None
+
+
 def _draw(case: Case, run: BenchRun, threshold: float) -> bytes | None:
-    if case.prediction is None or holds_segmentations(case.prediction):
+    if case.prediction is None or holds_segmentations(case.source(case.prediction)):
         return None
     mask, truths = case.load_mask(), case.load_truths(binarize=run.binarize)
     if mask is not None:

@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets.files import PathLike
+from edgecritic.datasets.content import PathLike, read_text
 from edgecritic.errors import DataError, InputError
 from edgecritic.protocols.curves import Array, f_measure
 from edgecritic.protocols.summary import BestPoint, CountTable, Summary
+from edgecritic.run.files import write_text
 
 __all__ = [
     "CLASSIC_FILES",
@@ -251,10 +252,7 @@ def write_all(folder: PathLike, summary: Summary, counts: CountTable | None = No
 
 def _read(path: PathLike, columns: tuple[int, ...]) -> tuple[list[int], Array]:
     """Return the line numbers and the table of a file whose rows all have one of the given widths."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{_name(path)}: cannot be read as text: {error}") from error
+    text = read_text(path)
     lines: list[int] = []
     rows: list[list[float]] = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -308,10 +306,7 @@ def _write(path: PathLike, rows: Iterable[Sequence[float]], exact_from: int | No
         + "\n"
         for row in rows
     )
-    try:
-        Path(path).write_text(text, encoding="ascii", newline="\n")
-    except OSError as error:
-        raise DataError(f"{_name(path)}: cannot be written: {error}") from error
+    write_text(path, text)
 
 
 def _format(value: float, *, exact: bool) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import edgecritic
 from edgecritic.errors import DataError, MissingExtraError
-from edgecritic.report.figures import drawing_settings, leave_out
+from edgecritic.report.figures import UNDATED, drawing_settings, leave_out
 from edgecritic.report.view import clean, csv_cell, plain
 from edgecritic.run.files import replace_file, write_text
 
@@ -193,8 +193,7 @@ def _paint(
         content = {}
         for kind in kinds:
             stream = io.BytesIO()
-            metadata = {"Date": None} if kind == "svg" else {}
-            figure.savefig(stream, format=kind, metadata=metadata, dpi=150)
+            figure.savefig(stream, format=kind, metadata=UNDATED.get(kind, {}), dpi=150)
             content[kind] = stream.getvalue()
     return content
 

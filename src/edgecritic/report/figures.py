@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "draw_or_leave_out", "drawing_settings", "precision_recall_figure", "write_pr"]
+__all__ = [
+    *("COLOURS", "UNDATED", "draw_or_leave_out", "drawing_settings", "precision_recall_figure"),
+    *("save_figure", "write_pr"),
+]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Colours of Okabe and Ito; with four styles of line they give 28 different curves."""
@@ -42,6 +45,13 @@ RCPARAMS: dict[Any, Any] = {
     "text.parse_math": False,
     "text.usetex": False,
 }
+
+UNDATED: dict[str, dict[Any, Any]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None, "ModDate": None},
+    "png": {},
+}
+"""What keeps the time of day out of the files of matplotlib, by their endings."""
 
 
 def precision_recall_figure(results: Mapping[str, Any]) -> Figure:
@@ -96,23 +106,23 @@ def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tupl
         The files that were written. The folder is made if it does not exist.
     """
     home = Path(folder)
-    home.mkdir(parents=True, exist_ok=True)
-    undated: dict[str, dict[str, Any]] = {
-        "svg": {"Date": None},
-        "pdf": {"CreationDate": None, "ModDate": None},
-        "png": {},
-    }
-    files = []
+    files: list[Path] = []
     with drawing_settings(), warnings.catch_warnings():
         # A name may hold signs that the font does not have.
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         figure = _figure(results)
-        for kind, metadata in undated.items():
-            file = home / f"pr.{kind}"
-            with replace_file(file) as stream:
-                figure.savefig(stream, format=kind, metadata=metadata, dpi=200)
-            files.append(file)
+        for kind in UNDATED:
+            files.append(home / f"pr.{kind}")
+            save_figure(figure, files[-1], dpi=200)
     return tuple(files)
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float) -> None:
+    """Write a figure, whole or not at all, in the format that the ending says, without the time of day."""
+    file = Path(path)
+    kind = file.suffix.lower().lstrip(".")
+    with replace_file(file) as stream:
+        figure.savefig(stream, format=kind, metadata=UNDATED.get(kind, {}), dpi=dpi)
 
 
 @contextmanager

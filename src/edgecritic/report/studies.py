@@ -18,11 +18,11 @@ from edgecritic.studies.complexity import MEASURES, ComplexityStudy
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["pairing_document", "complexity_document", "labels_document"]
+__all__ = ["pairing_document", "pairing_times_document", "complexity_document", "labels_document"]
 
 
 def pairing_document(study: PairingStudy) -> Document:
-    """Make text, tables and figures of the pairing study."""
+    """Make text, tables and figures of the pairing study, without its times."""
     findings = []
     tables = []
     for one in study.accuracy:
@@ -49,24 +49,30 @@ def pairing_document(study: PairingStudy) -> Document:
                 rows=tuple(rows),
             )
         )
-    slopes = _slopes(study)
-    if slopes:
-        text = ", ".join(f"{name} {ndim}-D {slope:.2f}" for (name, ndim), slope in slopes.items())
-        findings.append(f"Growth of time with the number of points (exponent): {text}.")
-    tables.append(
-        Table(
-            name="times",
-            title="Time of one matching",
-            header=("method", "dimensions", "points", "milliseconds"),
-            rows=tuple((one.method, one.ndim, one.points, 1000 * one.seconds) for one in study.times),
-        )
-    )
     return Document(
         title="How good is cheap pairing?",
         findings=tuple(findings),
         facts=(("window", "5"), ("figure of merit", "Σ 1/(1 + d²/9) / max(|G|, |D|)")),
         tables=tuple(tables),
-        drawings=(_accuracy(study), _times(study)),
+        drawings=(_accuracy(study),),
+    )
+
+
+def pairing_times_document(study: PairingStudy) -> Document:
+    """Make text, table and figure of what the pairing study has timed; no two runs give the same."""
+    slopes = _slopes(study)
+    text = ", ".join(f"{name} {ndim}-D {slope:.2f}" for (name, ndim), slope in slopes.items())
+    table = Table(
+        name="times",
+        title="Time of one matching",
+        header=("method", "dimensions", "points", "milliseconds"),
+        rows=tuple((one.method, one.ndim, one.points, 1000 * one.seconds) for one in study.times),
+    )
+    return Document(
+        title="How fast is pairing on this machine?",
+        findings=(f"Growth of time with the number of points (exponent): {text}.",) if slopes else (),
+        tables=(table,),
+        drawings=(_times(study),),
     )
 
 

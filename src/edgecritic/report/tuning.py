@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import MissingExtraError
-from edgecritic.report.figures import draw_or_leave_out
+from edgecritic.report.figures import draw_or_leave_out, drawing_settings, save_figure
+from edgecritic.report.view import csv_cell
 from edgecritic.tuning.result import Tuning
 from edgecritic.tuning.summary import TuningSummary
-from edgecritic.report.view import csv_cell
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -96,7 +96,7 @@ def draw_montage(
     for panel in grid.ravel():
         panel.set_xticks([])
         panel.set_yticks([])
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)
 
 
 def draw_rates(tuning: Tuning, path: str | PathLike[str], *, strategy: str | None = None) -> None:
@@ -120,7 +120,7 @@ def draw_rates(tuning: Tuning, path: str | PathLike[str], *, strategy: str | Non
         panel.spines[["top", "right"]].set_visible(False)
     right.set_xlim(-0.02, 1.02)
     right.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)
 
 
 def draw_boxes(
@@ -202,7 +202,8 @@ def _draw_all(home: Path, drawings: Mapping[str, Callable[[Path], None]]) -> tup
     """Draw figures into a folder by their names, or leave them out where matplotlib is missing."""
 
     def one(name: str, draw: Callable[[Path], None]) -> tuple[Path, ...]:
-        draw(home / name)
+        with drawing_settings():
+            draw(home / name)
         return (home / name,)
 
     return draw_or_leave_out(partial(one, name, draw) for name, draw in drawings.items())
@@ -267,4 +268,4 @@ def _finish(
     if handles:
         columns = min(len(handles), 4)
         figure.legend(handles, labels, loc="outside upper left", ncols=columns, fontsize=7, frameon=False)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)

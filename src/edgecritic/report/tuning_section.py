@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from edgecritic.datasets.content import read_content
 from edgecritic.report.markup import plural, safe, scroll_table, section
 from edgecritic.report.tuning import short_id
 from edgecritic.tuning.summary import TuningSummary
@@ -44,7 +45,7 @@ def tuning_section(summary: TuningSummary, figures: Mapping[str, Path]) -> str:
 
 
 def _figure(caption: str, path: Path) -> str:
-    data = path.read_bytes()
+    data = read_content(path).data
     text = base64.b64encode(data).decode("ascii")
     width, height = struct.unpack(">II", data[16:24])
     return (

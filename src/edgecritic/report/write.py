@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from edgecritic.datasets.files import PathLike
+from edgecritic.datasets.content import PathLike, read_text
 from edgecritic.errors import DataError
 from edgecritic.report.figures import draw_or_leave_out, write_pr
 from edgecritic.report.html import html_report
@@ -31,8 +31,8 @@ def load_results(path: PathLike) -> dict[str, Any]:
     if file.is_dir():
         file = file / "results.json"
     try:
-        results = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        results = json.loads(read_text(file))
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{file}: cannot be read as JSON: {error}") from error
     try:
         check_results(results)

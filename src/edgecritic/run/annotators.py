@@ -12,12 +12,13 @@ import numpy as np
 from edgecritic.annotators.census import Census, shares
 from edgecritic.annotators.perceptual import agreement_matrix, strength
 from edgecritic.datasets.cases import Case, find_cases
-from edgecritic.errors import DataError, EdgeCriticError
+from edgecritic.datasets.content import digest
+from edgecritic.errors import DataError, EdgeCriticError, OutputError
 from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE
 from edgecritic.protocols.human import human_level
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
-from edgecritic.run.store import RECORDS, hash_files, kept, record_key
+from edgecritic.run.store import RECORDS, kept, record_key
 
 __all__ = ["AnnotatorsRun", "run_annotators", "SCHEMA"]
 
@@ -128,9 +129,12 @@ def run_annotators(
 def _weigh(job: _Job) -> tuple[str, dict[str, Any]]:
     """Analyse one image, or take it from the store; a bad file becomes a failure."""
     try:
-        digest = hash_files(job.case.truths)
-        key = record_key([RECORD_VERSION, job.tolerance, job.relative_tolerance, digest])
-        content = kept(job.folder, job.case.id, key, lambda: _measure(job), fresh=job.fresh)
+        case = job.case.read()
+        files = digest(case.contents[path] for path in case.truths)
+        key = record_key([RECORD_VERSION, job.tolerance, job.relative_tolerance, files])
+        content = kept(job.folder, case.id, key, lambda: _measure(case, job), fresh=job.fresh)
+    except OutputError:
+        raise  # no other image would fare better
     except EdgeCriticError as error:
         content = {"failure": str(error)}
     except MemoryError:
@@ -138,8 +142,8 @@ def _weigh(job: _Job) -> tuple[str, dict[str, Any]]:
     return job.case.id, content
 
 
-def _measure(job: _Job) -> dict[str, Any]:
-    truths = job.case.load_truths()
+def _measure(case: Case, job: _Job) -> dict[str, Any]:
+    truths = case.load_truths()
     if len(truths) == 1:
         return {"census": [int(np.count_nonzero(truths[0]))], "shape": list(truths[0].shape)}
     found = strength(truths, tolerance=job.tolerance, relative_tolerance=job.relative_tolerance)

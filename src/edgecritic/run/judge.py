@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from edgecritic.datasets.cases import Case
+from edgecritic.datasets.content import digest
 from edgecritic.datasets.doctor import check_case, check_lossy
 from edgecritic.datasets.files import holds_segmentations
-from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.inputs import BoolArray
 from edgecritic.protocols.crispness import average_crispness
 from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep, sweep, sweep_maps
-from edgecritic.run.store import hash_files, kept, record_key, safe_name
+from edgecritic.run.store import kept, record_key, safe_name
 
 __all__ = ["Job", "Judged", "Failure", "judge", "variants", "EXTRAS", "TOLERANCE_SHARES"]
 
@@ -107,6 +108,8 @@ def judge(job: Job) -> Judged | Failure:
     """Judge one image, or take it from the store; a bad file becomes a failure, never a zero."""
     try:
         return _judge(job)
+    except OutputError:
+        raise  # no other image would fare better
     except EdgeCriticError as error:
         return Failure(job.detector, job.case.id, str(error))
     except MemoryError:
@@ -135,21 +138,23 @@ def _kept(job: Job, group: str, key: str, compute: Callable[[], dict[str, Any]])
 
 
 class _Loaded:
-    """The maps of one case, each read once and only if it is needed."""
+    """The maps of one case: its files are read once, and decoded only if that is needed."""
 
     def __init__(self, case: Case, binarize: float | None) -> None:
-        self.case = case
+        if case.prediction is None:
+            raise DataError(f"{case.id}: has no prediction")
+        self.case = case.read()
+        self.prediction = self.case.contents[case.prediction]
         self.binarize = binarize
 
     def hashes(self) -> dict[str, str]:
-        if self.case.prediction is None:
-            raise DataError(f"{self.case.id}: has no prediction")
+        contents = self.case.contents
         hashes = {
-            "truth_hash": hash_files(self.case.truths),
-            "prediction_hash": hash_files([self.case.prediction]),
+            "truth_hash": digest(contents[path] for path in self.case.truths),
+            "prediction_hash": digest([self.prediction]),
         }
         if self.case.mask is not None:
-            hashes["mask_hash"] = hash_files([self.case.mask])
+            hashes["mask_hash"] = digest([contents[self.case.mask]])
         return hashes
 
     @cached_property
@@ -162,7 +167,7 @@ class _Loaded:
 
     @cached_property
     def segmented(self) -> bool:
-        return self.case.prediction is not None and holds_segmentations(self.case.prediction)
+        return holds_segmentations(self.prediction)
 
 
 def _measure(loaded: _Loaded, job: Job) -> dict[str, Any]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import io
-import os
+import base64
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from edgecritic.datasets.cases import Case
-from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.datasets.content import digest, read_content
+from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.run.executor import Progress, absolute, run_tasks
-from edgecritic.run.files import replace_file
+from edgecritic.run.store import RECORDS, Store, kept, record_key
 from edgecritic.studies.blocks import (
     Block,
     BlockScores,
@@ -37,7 +38,8 @@ DEFAULT_INTER = 24
 DEFAULT_CANNY = 16
 """On so many images Canny maps are compared, unless all are asked for."""
 
-_BYTES_PER_PAIR = 4 * 2 * 8
+RECORD_VERSION = 1
+_BYTES_PER_PAIR = 4 * 2 * 8 * 4 / 3  # in letters of base 64
 _FILE_BYTES = 1500
 
 
@@ -172,7 +174,8 @@ def make_plan(parts: Sequence[StudyPart], folder: str | Path | None = None, *, s
     """
     home = absolute(folder)
     blocks = [block for part in parts for block in part.blocks]
-    left = [block for block in blocks if home is None or not _file(home, block).exists()]
+    digests: dict[Path, str] = {}
+    left = [block for block in blocks if home is None or not _is_stored(home, block, digests)]
     pairs = measured = 0
     begin = time.process_time()
     spent = 0.0
@@ -208,6 +211,7 @@ def run_parts(
     share: tuple[int, int] = (1, 1),
     jobs: int | None = None,
     cluster: str | None = None,
+    fresh: bool = False,
     progress: Progress | None = None,
 ) -> tuple[dict[str, BlockScores], list[str]]:
     """Compute the blocks of a share that are not stored yet.
@@ -216,28 +220,30 @@ def run_parts(
     ----------
     parts : sequence of StudyPart
     out : path, optional
-        Finished blocks are stored in ``out/blocks`` and never computed again.
+        Finished blocks are kept in ``out/records`` and never computed again.
     share : (number, total)
         Every total-th block, beginning with block `number`.
     jobs, cluster, progress
         See :func:`edgecritic.run.executor.run_tasks`.
+    fresh : bool
+        Compute everything anew.
 
     Returns
     -------
     (dict, list)
-        Scores by the blocks' keys, and what failed in words.
+        Scores by the blocks' names, and what failed in words.
     """
     folder = absolute(out)
     blocks = [block for part in parts for block in part.blocks]
     number, total = share
-    work = [_Task(block, folder) for block in blocks[number - 1 :: total]]
+    work = [_Task(block, folder, fresh) for block in blocks[number - 1 :: total]]
     found: dict[str, BlockScores] = {}
     failures = []
-    for key, result in run_tasks(_compute, work, jobs=jobs, cluster=cluster, progress=progress):
+    for name, result in run_tasks(_compute, work, jobs=jobs, cluster=cluster, progress=progress):
         if isinstance(result, str):
             failures.append(result)
         else:
-            found[key] = result
+            found[name] = result
     return found, sorted(failures)
 
 
@@ -263,12 +269,13 @@ def combine_parts(
     """
     homes = [Path(folder).absolute() for folder in folders]
     known = dict(scores or {})
+    digests: dict[Path, str] = {}
     studies = []
     missing = 0
     for part in parts:
         blocks = []
         for block in part.blocks:
-            found = known.get(block.key) or _stored(homes, block)
+            found = known.get(block.name) or _stored(homes, block, digests)
             if found is None:
                 missing += 1
             else:
@@ -292,46 +299,68 @@ def combine_parts(
 class _Task:
     block: Block
     folder: Path | None
+    fresh: bool
 
 
 def _compute(task: _Task) -> tuple[str, BlockScores | str]:
     """Compare one block, or take it from the store; a bad file becomes a message."""
-    key = task.block.key
+    block = task.block
+    folder = None if task.folder is None else _records(task.folder)
     try:
-        stored = None if task.folder is None else _stored([task.folder], task.block)
-        if stored is not None:
-            return key, stored
-        scores = compare_block(task.block)
-        if task.folder is not None:
-            _save(_file(task.folder, task.block), scores)
+        contents = {path: read_content(path) for path in block.files}
+        key = _key(block, {path: digest([content]) for path, content in contents.items()})
+        content = kept(
+            folder, block.name, key, lambda: _as_record(compare_block(block, contents)), fresh=task.fresh
+        )
+    except OutputError:
+        raise  # no other block would fare better
     except EdgeCriticError as error:
-        return key, str(error)
-    return key, scores
+        return block.name, str(error)
+    return block.name, _as_scores(content)
 
 
-def _file(folder: Path, block: Block) -> Path:
-    return folder / "blocks" / block.key[:2] / f"{block.key}.npz"
+def _records(folder: Path) -> Path:
+    return folder / RECORDS / "@matching"
 
 
-def _save(file: Path, scores: BlockScores) -> None:
+def _key(block: Block, digests: Mapping[Path, str]) -> str:
+    return record_key([RECORD_VERSION, block.name, [digests[path] for path in block.files]])
+
+
+def _key_of_files(block: Block, digests: dict[Path, str]) -> str | None:
+    """Return the key of a block whose files may have to be read; None if they cannot be."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{file.parent}: cannot be made ({error.strerror or error})") from error
-    stream = io.BytesIO()
-    np.savez(stream, rows=np.array(scores.rows), columns=np.array(scores.columns), f=scores.f)
-    with replace_file(file) as target:
-        target.write(stream.getvalue())
+        for path in block.files:
+            if path not in digests:
+                digests[path] = digest([read_content(path)])
+    except DataError:
+        return None
+    return _key(block, digests)
 
 
-def _stored(folders: Sequence[Path], block: Block) -> BlockScores | None:
-    for folder in folders:
-        file = _file(folder, block)
-        if not os.path.lexists(file):
-            continue
-        try:
-            with np.load(file, allow_pickle=False) as held:
-                return BlockScores(tuple(held["rows"].tolist()), tuple(held["columns"].tolist()), held["f"])
-        except (OSError, ValueError, KeyError):
-            continue  # damaged: computed again
-    return None
+def _is_stored(folder: Path, block: Block, digests: dict[Path, str]) -> bool:
+    key = _key_of_files(block, digests)
+    return key is not None and Store(_records(folder)).holds(block.name, key)
+
+
+def _stored(folders: Sequence[Path], block: Block, digests: dict[Path, str]) -> BlockScores | None:
+    key = _key_of_files(block, digests) if folders else None
+    if key is None:
+        return None
+    found = (Store(_records(folder)).load(block.name, key) for folder in folders)
+    return next((_as_scores(content) for content in found if content is not None), None)
+
+
+def _as_record(scores: BlockScores) -> dict[str, Any]:
+    values = scores.f.astype("<f8")
+    return {
+        "rows": list(scores.rows),
+        "columns": list(scores.columns),
+        "shape": list(values.shape),
+        "f": base64.b64encode(values.tobytes()).decode("ascii"),
+    }
+
+
+def _as_scores(content: Mapping[str, Any]) -> BlockScores:
+    f = np.frombuffer(base64.b64decode(content["f"]), dtype="<f8").reshape(content["shape"])
+    return BlockScores(tuple(content["rows"]), tuple(content["columns"]), f.astype(np.float64))

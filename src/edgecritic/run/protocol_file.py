@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
+from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError, EdgeCriticError
 from edgecritic.protocols.presets import Protocol, get_protocol
 
 __all__ = ["load_protocol", "find_protocol"]
+
+_LIMIT = 2**14
+"""Most bytes of a protocol file: a key of very many parts takes the square of its length to read."""
 
 
 def load_protocol(path: str | os.PathLike[str]) -> Protocol:
@@ -26,11 +29,7 @@ def load_protocol(path: str | os.PathLike[str]) -> Protocol:
     DataError
         If the file cannot be read, or does not hold a protocol.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise DataError(f"{os.fspath(path)}: cannot be read as a protocol file ({why})") from error
+    text = read_text(path, limit=_LIMIT)
     try:
         return Protocol.from_toml(text)
     except EdgeCriticError as error:

@@ -6,35 +6,22 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from edgecritic import __version__
+from edgecritic.datasets.content import open_regular, read_text
 from edgecritic.errors import DataError
 from edgecritic.run.files import write_text
 
-__all__ = ["RECORDS", "Store", "kept", "record_key", "hash_files", "safe_name"]
+__all__ = ["RECORDS", "Store", "kept", "record_key", "safe_name"]
 
 RECORDS = "records"
 """The folder, within that of a run's results, of the records of finished work."""
 
-_PIECE = 2**20
-
-
-def hash_files(paths: Iterable[Path]) -> str:
-    """Return a hash of the contents of regular files, in the given order; memory stays small."""
-    digest = hashlib.sha256()
-    for path in paths:
-        try:
-            if path.exists() and not path.is_file():
-                raise DataError(f"{path}: is not a regular file")
-            with path.open("rb") as stream:
-                digest.update(os.fstat(stream.fileno()).st_size.to_bytes(8, "little"))
-                while piece := stream.read(_PIECE):
-                    digest.update(piece)
-        except OSError as error:
-            raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return digest.hexdigest()
+_MOST_BYTES = 2**28  # of one record
 
 
 def safe_name(name: str) -> str:
@@ -54,12 +41,15 @@ def safe_name(name: str) -> str:
 def record_key(settings: Any) -> str:
     """Return the key of a record: a hash of everything that its content depends on, ready for JSON.
 
+    `settings` are the contents of the inputs (`edgecritic.datasets.content.digest`), the options, and the
+    version of the record; the version of this package is added.
+
     Examples
     --------
     >>> record_key({"a": 1, "b": 2}) == record_key({"b": 2, "a": 1}) != record_key({"a": 1, "b": 3})
     True
     """
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([__version__, settings], sort_keys=True).encode()).hexdigest()
 
 
 class Store:
@@ -75,21 +65,41 @@ class Store:
         self.folder = folder
 
     def load(self, name: str, key: str) -> dict[str, Any] | None:
-        """Return the record `name` if it is there, whole, and was made with this key."""
+        """Return the record `name` if it is there, whole, and was made with this key.
+
+        Warns
+        -----
+        UserWarning
+            If it is damaged.
+        """
+        path = self._path(name)
+        if not os.path.lexists(path):
+            return None
         try:
-            record = json.loads(self._path(name).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        if not isinstance(record, dict) or record.get("key") != key:
-            return None
-        content = record.get("content")
-        whole = isinstance(content, dict) and record.get("check") == _check(content)
-        return content if whole else None
+            record = json.loads(read_text(path, limit=_MOST_BYTES))
+            if record["key"] != key:
+                return None
+            content: dict[str, Any] = record["content"]
+            if isinstance(content, dict) and record["check"] == _check(content):
+                return content
+        except (DataError, ValueError, KeyError, TypeError, RecursionError):
+            pass
+        warnings.warn(f"{path}: a damaged record is thrown away and made anew", stacklevel=3)
+        return None
+
+    def holds(self, name: str, key: str) -> bool:
+        """Tell by its first bytes whether there is a record `name` of this key; it may still be damaged."""
+        begin = _begin(key)
+        try:
+            with open_regular(self._path(name)) as stream:
+                return stream.read(len(begin)) == begin
+        except DataError:
+            return False
 
     def save(self, name: str, key: str, content: dict[str, Any]) -> None:
         """Write the record `name`."""
-        text = json.dumps({"key": key, "check": _check(content), "content": content}, separators=(",", ":"))
-        write_text(self._path(name), text)
+        rest = json.dumps({"check": _check(content), "content": content}, separators=(",", ":"))
+        write_text(self._path(name), f"{_begin(key).decode()}{rest[1:]}")
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{safe_name(name)}.json"
@@ -110,6 +120,10 @@ def kept(
         content = compute()
         store.save(name, key, content)
     return content
+
+
+def _begin(key: str) -> bytes:
+    return f'{{"key":"{key}",'.encode()
 
 
 def _check(content: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,16 @@ from edgecritic.annotators.outputs import OutputStrength, output_strength, pool_
 from edgecritic.annotators.partial import partial_labels
 from edgecritic.annotators.perceptual import strength
 from edgecritic.datasets.cases import Case, find_cases
+from edgecritic.datasets.content import digest
 from edgecritic.datasets.files import holds_segmentations
-from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import Sweep, sweep
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
 from edgecritic.run.protocol_file import find_protocol
-from edgecritic.run.store import RECORDS, hash_files, kept, record_key, safe_name
+from edgecritic.run.store import RECORDS, kept, record_key, safe_name
 
 __all__ = ["run_strength", "SCHEMA"]
 
@@ -62,6 +63,7 @@ def run_strength(
     split: str | None = None,
     binarize: float | None = None,
     fresh: bool = False,
+    only: Collection[str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Judge detectors on the labels of at least each strength.
@@ -82,6 +84,8 @@ def run_strength(
         Strengths in [0, 1].
     draws, seed : int
         Of the control; 0 draws leave it out.
+    only : collection of str, optional
+        Only the images of these names.
 
     Returns
     -------
@@ -100,7 +104,8 @@ def run_strength(
         if not found.cases:
             raise DataError(f"{place}: {'; '.join(found.no_case())}")
         records = None if folder is None else folder / RECORDS / "@strength" / safe_name(name)
-        work += [_Job(name, case, chosen, steps, drawn, seed, records, fresh, binarize) for case in found]
+        cases = [case for case in found if only is None or case.id in only]
+        work += [_Job(name, case, chosen, steps, drawn, seed, records, fresh, binarize) for case in cases]
     finished: dict[str, dict[str, Any]] = {name: {} for name in detectors}
     failures = []
     for name, image, content in run_tasks(_judge, work, jobs=jobs, cluster=cluster, progress=progress):
@@ -130,7 +135,10 @@ def run_strength(
 def _judge(job: _Job) -> tuple[str, str, dict[str, Any] | str]:
     """Judge one image, or take it from the store; a bad file becomes a message."""
     try:
-        content = kept(job.folder, job.case.id, _key(job), lambda: _measure(job), fresh=job.fresh)
+        case = job.case.read()
+        content = kept(job.folder, case.id, _key(case, job), lambda: _measure(case, job), fresh=job.fresh)
+    except OutputError:
+        raise  # no other image would fare better
     except EdgeCriticError as error:
         return job.detector, job.case.id, str(error)
     except MemoryError:
@@ -138,16 +146,16 @@ def _judge(job: _Job) -> tuple[str, str, dict[str, Any] | str]:
     return job.detector, job.case.id, content
 
 
-def _key(job: _Job) -> str:
-    files = [*job.case.truths, job.case.prediction, job.case.mask]
-    digest = hash_files([file for file in files if file is not None])
+def _key(case: Case, job: _Job) -> str:
+    files = digest(
+        case.contents[path] for path in (*case.truths, case.prediction, case.mask) if path is not None
+    )
     settings = [job.protocol.digest, job.levels, job.draws, job.seed, job.binarize]
-    return record_key([RECORD_VERSION, *settings, digest])
+    return record_key([RECORD_VERSION, *settings, files])
 
 
-def _measure(job: _Job) -> dict[str, Any]:
-    case = job.case
-    if case.prediction is not None and holds_segmentations(case.prediction):
+def _measure(case: Case, job: _Job) -> dict[str, Any]:
+    if case.prediction is not None and holds_segmentations(case.source(case.prediction)):
         raise InputError(f"{case.id}: label strength needs a soft map, this prediction holds segmentations")
     output, mask = case.load_strength(), case.load_mask()
     truths = case.load_truths(binarize=job.binarize)

@@ -13,15 +13,16 @@ from edgecritic.annotators.answers import read_votes, trials_json
 from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, dataset_risk, trials
 from edgecritic.annotators.perceptual import LabelStrength, strength
 from edgecritic.datasets.cases import Case, find_cases
+from edgecritic.datasets.content import digest
 from edgecritic.datasets.write import write_map
-from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.inputs import BoolArray
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.sweep import candidate_at
 from edgecritic.run.annotators import AnnotatorsRun, run_annotators
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_text
-from edgecritic.run.store import RECORDS, Store, hash_files, record_key
+from edgecritic.run.store import RECORDS, kept, record_key
 from edgecritic.run.strength import run_strength
 from edgecritic.studies.complexity import ComplexityStudy, ImageCurves, curves_of_case, summarise_curves
 from edgecritic.studies.pairing import (
@@ -114,14 +115,19 @@ def run_complexity(
     out: str | Path | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
+    fresh: bool = False,
     progress: Progress | None = None,
 ) -> tuple[ComplexityStudy, list[str]]:
-    """Study images that have a photo and at least one truth; return the study and what failed in words."""
+    """Study images that have a photo and at least one truth; return the study and what failed in words.
+
+    Finished images are kept in `out`; `fresh` computes them anew.
+    """
     seen = [case for case in cases if case.image is not None]
     if not seen:
         raise DataError("no image has a photo; give their folder with --images")
     folder = absolute(out)
-    work = [(case, None if folder is None else folder / RECORDS / "@complexity") for case in seen]
+    records = None if folder is None else folder / RECORDS / "@complexity"
+    work = [(case, records, fresh) for case in seen]
     finished = list(run_tasks(_curves, work, jobs=jobs, cluster=cluster, progress=progress))
     curves = [one for one in finished if isinstance(one, ImageCurves)]
     failures = sorted(one for one in finished if isinstance(one, str))
@@ -173,6 +179,7 @@ def run_labels(
     seed: int = 0,
     jobs: int | None = None,
     cluster: str | None = None,
+    fresh: bool = False,
     progress: Progress | None = None,
 ) -> LabelsStudy:
     """Weigh the labels of a data set, judge detectors on them, and prepare the forced choice.
@@ -191,25 +198,31 @@ def run_labels(
     answers : path, optional
         Answers of people to ``trials.json`` of an earlier run, as CSV or JSON, or ``answers.csv`` of an
         experiment of the studio.
+    fresh : bool
+        Compute everything anew.
     """
     own, given = (None, []) if answers is None else read_votes(answers)
     home = Path(out).absolute()
-    common: dict[str, Any] = {"split": split, "jobs": jobs, "cluster": cluster, "progress": progress}
+    common: dict[str, Any] = {"split": split, "jobs": jobs, "cluster": cluster, "fresh": fresh}
+    common["progress"] = progress
     people = run_annotators(truth, images=images, out=home, **common)
     several = {row["id"] for row in people.results["per_image"]}
     cases = [case for name, case in people.cases.items() if name in several]
     maps = dict(predictions or {})
+    judged_ids = None
     if not maps:
         seen = [case for case in cases if case.image is not None][:most]
         if not seen:
             risks = {} if answers is None else _risks(own or [], given, answers)
             return LabelsStudy(annotators=people, strength=None, trials=(), risks=risks)
+        judged_ids = {case.id for case in seen}  # an earlier run may have left maps of other images there
         maps = {detector: _detect_all(seen, detector, home / "detected", jobs, cluster)}
-    judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, **common)
+    judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, only=judged_ids, **common)
     asked = []
     for entry in judged["detectors"]:
         found = find_cases(Path(maps[entry["name"]]).absolute(), Path(truth).absolute(), split=split)
-        asked += _trials(entry, [case for case in found if case.id in several], seed)
+        wanted = several if judged_ids is None else judged_ids
+        asked += _trials(entry, [case for case in found if case.id in wanted], seed)
     write_text(home / "trials.json", trials_json(asked))
     risks = {} if answers is None else _risks(asked if own is None else own, given, answers)
     return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), risks=risks)
@@ -220,34 +233,33 @@ def _score(task: tuple[str, int, list[tuple[BoolArray, BoolArray]]]) -> tuple[st
     return name, side, accuracy_of_samples(cut)
 
 
-def _curves(task: tuple[Case, Path | None]) -> ImageCurves | str:
-    """Compute the curves of a case, or take them from the store."""
-    case, folder = task
-    if folder is None or case.image is None:
-        return curves_of_case(case)
+def _curves(task: tuple[Case, Path | None, bool]) -> ImageCurves | str:
+    """Compute the curves of a case, or take them from the store; a bad file becomes a message."""
+    case, folder, fresh = task
     try:
-        store = Store(folder)
-        files = hash_files([*case.truths, case.image])
+        read = case.read(image=True)
+        files = digest(read.contents[path] for path in (*case.truths, case.image) if path is not None)
         key = record_key([RECORD_VERSION, files])
-        kept = store.load(case.id, key)
-        if kept is not None:
-            return ImageCurves(
-                image=case.id,
-                detectors=tuple(kept["detectors"]),
-                thresholds=np.array(kept["thresholds"]),
-                values=np.array(kept["values"]),
-            )
-        found = curves_of_case(case)
-        if isinstance(found, ImageCurves):
-            content = {
-                "detectors": list(found.detectors),
-                "thresholds": found.thresholds.tolist(),
-                "values": found.values.tolist(),
-            }
-            store.save(case.id, key, content)
+        content = kept(folder, case.id, key, lambda: _curves_record(read), fresh=fresh)
+    except OutputError:
+        raise  # no other image would fare better
     except EdgeCriticError as error:
         return f"{case.id}: {error}"
-    return found
+    return ImageCurves(
+        image=case.id,
+        detectors=tuple(content["detectors"]),
+        thresholds=np.array(content["thresholds"]),
+        values=np.array(content["values"]),
+    )
+
+
+def _curves_record(case: Case) -> dict[str, Any]:
+    found = curves_of_case(case)
+    return {
+        "detectors": list(found.detectors),
+        "thresholds": found.thresholds.tolist(),
+        "values": found.values.tolist(),
+    }
 
 
 def _detect_all(
@@ -266,6 +278,8 @@ def _detect(task: tuple[Case, str, Path]) -> str:
     case, detector, folder = task
     try:
         write_map(folder / f"{case.id}.png", detect(detector, case.load_image()).thin)
+    except OutputError:
+        raise  # no other image would fare better
     except EdgeCriticError as error:
         return f"{case.id}: {error}"
     return ""

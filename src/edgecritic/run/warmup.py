@@ -66,6 +66,7 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
     """
     return [
         *_strategies(),
+        ("exact matching of dense maps", _match_checkerboard),
         ("exact matching under change", _change_exact_matching),
         ("thin", _thin),
         ("thin, threshold by threshold", _thin_sweep),
@@ -75,6 +76,7 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
         ("measures, 3-D", lambda: _measure(3)),
         *_detectors(),
         ("annotators and studies", _studies),
+        ("edits of label maps", _edits),
     ]
 
 
@@ -107,6 +109,13 @@ def _strategies() -> list[tuple[str, Callable[[], Any]]]:
     return [(f"match {name}, {ndim}-D", call(name, ndim)) for name in strategies.names() for ndim in (2, 3)]
 
 
+def _match_checkerboard() -> None:
+    from edgecritic.matching import match
+
+    board = np.indices((200, 200)).sum(axis=0) % 2 == 0
+    match(board, ~board, strategy="exact", tolerance=2)
+
+
 def _change_exact_matching() -> None:
     from edgecritic.assignment.dynamic import ExactState
 
@@ -127,6 +136,22 @@ def _studies() -> None:
     comparer = Comparer(truth.shape, [2.5])
     comparer.f(comparer.prepare(truth), comparer.prepare(candidate))
     discordant_pairs([1.0, 2.0], [2.0, 1.0])
+
+
+def _edits() -> None:
+    from edgecritic.kernels import edits
+
+    candidate, truth = tiny_pair(2)
+    levels, marks = candidate.view(np.uint8), np.zeros(truth.shape, dtype=np.uint8)
+    line = np.array([0, 0, 5, 5])
+    edits.fill_runs(marks.ravel(), line[2:])
+    edits.draw(marks, line)
+    edits.remove_specks(marks, levels, 1, 9)
+    edits.erase(marks, line, np.array([0, 1, 0], dtype=np.int32))
+    for remove in (edits.remove_piece, edits.remove_segment):
+        edits.draw(marks, line)
+        remove(marks, levels, 1, 5, 5)
+    edits.show(marks, levels, 1, truth)
 
 
 def _thin() -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets.cases import Case
+from edgecritic.datasets.content import Content
 from edgecritic.datasets.files import read_image, read_truths
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray
@@ -29,6 +31,8 @@ CANNY = {
 
 IMAGES_PER_BLOCK = 3
 """Three by three images of BSDS have about 270 pairs of maps: a second or two."""
+
+_NOTHING: Mapping[Path, Content] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +60,34 @@ class Source:
         """Make the source of a case."""
         return cls(case.id, case.truths, case.image, kind, most)
 
-    def load(self) -> dict[str, BoolArray]:
-        """Return the maps by name, ``image#number``; those of upright images are transposed."""
-        if self.kind == "canny":
-            maps = self._canny()
-        else:
-            found = [one for path in self.truths for one in read_truths(path)]
-            maps = {f"{self.image}#{number}": one for number, one in enumerate(found[: self.most], start=1)}
-        return {name: _lying(one) for name, one in maps.items()}
-
-    def _canny(self) -> dict[str, BoolArray]:
-        from edgecritic.detectors import detect
-
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the maps are made of."""
+        if self.kind != "canny":
+            return self.truths
         if self.photo is None:
             raise DataError(
                 f"{self.image}: Canny maps need its photo; give the folder of photos with --images"
             )
-        grey = read_image(self.photo)
+        return (self.photo,)
+
+    def load(self, contents: Mapping[Path, Content] = _NOTHING) -> dict[str, BoolArray]:
+        """Return the maps by name, ``image#number``; those of upright images are transposed.
+
+        Files whose bytes are in `contents` are not read again.
+        """
+        sources = [contents.get(path, path) for path in self.files]
+        if self.kind == "canny":
+            maps = self._canny(sources[0])
+        else:
+            found = [one for source in sources for one in read_truths(source)]
+            maps = {f"{self.image}#{number}": one for number, one in enumerate(found[: self.most], start=1)}
+        return {name: _lying(one) for name, one in maps.items()}
+
+    def _canny(self, photo: Path | Content) -> dict[str, BoolArray]:
+        from edgecritic.detectors import detect
+
+        grey = read_image(photo)
         return {f"{self.image}#{name}": detect(found, grey).hysteresis() for name, found in CANNY.items()}
 
 
@@ -85,10 +100,15 @@ class Block:
     tolerances: tuple[float, ...]
 
     @property
-    def key(self) -> str:
-        """A hash of what is compared; the contents of the files are not part of it."""
+    def name(self) -> str:
+        """A hash of the names of what is compared, and how; the contents of the files are not part of it."""
         parts = [_record(self.rows), _record(self.columns), list(self.tolerances), list(STRATEGIES)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that its maps are made of, each once."""
+        return tuple(dict.fromkeys(path for source in (*self.rows, *self.columns) for path in source.files))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,11 +125,11 @@ class BlockScores:
         return int(np.isfinite(self.f[0, 0, 0]).sum())
 
 
-def compare_block(block: Block) -> BlockScores:
-    """Load the maps of a block and compare them."""
-    rows = _load(block.rows)
+def compare_block(block: Block, contents: Mapping[Path, Content] = _NOTHING) -> BlockScores:
+    """Load the maps of a block, from the bytes of their files where they are given, and compare them."""
+    rows = _load(block.rows, contents)
     same = block.rows == block.columns
-    columns = rows if same else _load(block.columns)
+    columns = rows if same else _load(block.columns, contents)
     shapes = sorted({one.shape for one in (*rows.values(), *columns.values())})
     if len(shapes) > 1:
         raise InputError(
@@ -172,8 +192,8 @@ def _groups(sources: Sequence[Source], size: int) -> list[tuple[Source, ...]]:
     return [tuple(sources[begin : begin + size]) for begin in range(0, len(sources), size)]
 
 
-def _load(sources: Sequence[Source]) -> dict[str, BoolArray]:
-    return {name: one for source in sources for name, one in source.load().items()}
+def _load(sources: Sequence[Source], contents: Mapping[Path, Content]) -> dict[str, BoolArray]:
+    return {name: one for source in sources for name, one in source.load(contents).items()}
 
 
 def _lying(mask: BoolArray) -> BoolArray:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets.cases import Case
-from edgecritic.errors import EdgeCriticError, InputError
+from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.maps.transform import distance_transform
 from edgecritic.tuning.tune import MATLAB_DETECTORS, tune
@@ -149,12 +149,9 @@ def _against(
     return max(merits), max(cosines)
 
 
-def curves_of_case(case: Case) -> ImageCurves | str:
-    """Compute the curves of a case, or say why that is not possible."""
-    try:
-        return curves_of_image(case.load_image(), case.load_truths(), name=case.id)
-    except EdgeCriticError as error:
-        return f"{case.id}: {error}"
+def curves_of_case(case: Case) -> ImageCurves:
+    """Compute the curves of a case."""
+    return curves_of_image(case.load_image(), case.load_truths(), name=case.id)
 
 
 def best_maps(image: Any, curves: ImageCurves) -> dict[str, BoolArray]:

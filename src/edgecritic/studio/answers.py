@@ -105,7 +105,7 @@ def store_answers(session: Session, answers: Sequence[NewAnswer]) -> list[str | 
     if rows:
         make = insert_postgresql if session.get_bind().dialect.name == "postgresql" else insert_sqlite
         statement = make(_TABLE).on_conflict_do_nothing(index_elements=["slot_id"])
-        session.connection().execute(statement, list(rows.values()))
+        session.connection().execute(statement, [rows[slot] for slot in sorted(rows)])
     counted = {
         row.slot_id: row.side
         for row in session.execute(select(Answer.slot_id, Answer.side).where(Answer.slot_id.in_(rows)))
@@ -156,8 +156,8 @@ class AnswerWriter:
 
     def _store(self, batch: Sequence[tuple[NewAnswer, Future[str]]]) -> None:
         try:
-            with self._database.session() as session:
-                results = store_answers(session, [answer for answer, _ in batch])
+            given = [answer for answer, _ in batch]
+            results = self._database.write(lambda session: store_answers(session, given))
         except SQLAlchemyError as error:
             if len(batch) > 1:
                 for one in batch:
@@ -183,7 +183,7 @@ def _settle(future: Future[str], result: str | BaseException) -> None:
 
 
 def _allowed(session: Session, hashes: set[str]) -> dict[str, int]:
-    """Return the invitation of each session that may answer now."""
+    """Return the invitation of each session that may answer now, and until the transaction ends."""
     moment = now()
     rows = session.execute(
         select(LoginSession.secret_hash, Invitation.id)
@@ -196,6 +196,7 @@ def _allowed(session: Session, hashes: set[str]) -> dict[str, int]:
             (Invitation.expires.is_(None)) | (Invitation.expires > moment),
             Experiment.closed.is_(None),
         )
+        .with_for_update(read=True, of=(Invitation, Experiment))
     )
     return {row.secret_hash: row.id for row in rows}
 

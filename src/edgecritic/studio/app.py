@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from sqlalchemy.exc import SQLAlchemyError
@@ -20,19 +19,19 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from edgecritic.errors import EdgeCriticError, InputError
+from edgecritic.errors import EdgeCriticError
 from edgecritic.studio import auth
 from edgecritic.studio.answers import AnswerWriter
-from edgecritic.studio.database import Database
-from edgecritic.studio.guard import Guard, client_of, read_body
+from edgecritic.studio.database import Database, keep
+from edgecritic.studio.guard import Guard, client_of, is_direct
 from edgecritic.studio.models import Invitation
-from edgecritic.studio.problems import NotFound, Problem, Refused
-from edgecritic.studio.settings import Settings, is_loopback
+from edgecritic.studio.problems import NotFound, Problem
+from edgecritic.studio.settings import Settings
 
 __all__ = [
     "OWNER_COOKIE",
@@ -41,21 +40,14 @@ __all__ = [
     "guest_cookie",
     "guest_of",
     "page",
-    "posted",
     "studio_of",
-    "viewed",
+    "wants_page",
     "whole",
 ]
 
 OWNER_COOKIE = "edgecritic_owner"
-JSON_BYTES = 8 * 2**20
-FORM_BYTES = 64 * 2**10
 _HERE = Path(__file__).parent
 _log = logging.getLogger(__name__)
-
-View = Callable[[Request, Session], Response]
-BodyView = Callable[[Request, Session, Any], Response]
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Studio:
@@ -65,7 +57,9 @@ class Studio:
         self.settings = settings
         self.database = database
         self.writer = AnswerWriter(database)
-        self.login_limit = auth.RateLimit(10, 60)
+        self.login_limit = auth.Pace(10, 60)
+        self.verifying = asyncio.Lock()
+        self.recent = auth.Recent()
         self.token_limit = auth.RateLimit(60, 60)
         self.templates = Environment(
             loader=FileSystemLoader(_HERE / "templates"),
@@ -84,20 +78,28 @@ class Studio:
     def is_owner(self, request: Request, session: Session) -> bool:
         """Tell whether a request is the owner's.
 
-        By the password's session; by the header of a configured reverse proxy; or, while no password is
-        set, by coming directly from this computer.
+        By a session, which the password or a link of the command has begun, or by the header of a trusted
+        proxy. While no password is set a session counts on this computer only.
         """
         found = auth.session_of(session, request.cookies.get(OWNER_COOKIE))
         if found is not None and found.invitation_id is None:
-            return True
-        peer = request.client.host if request.client else ""
+            return is_direct(request, self.settings) or auth.has_password(session)
         header = self.settings.proxy_user_header
-        if header:
-            return peer == self.settings.proxy_address and bool(request.headers.get(header))
-        forwarded = {"forwarded", "x-forwarded-for", "x-forwarded-host"} & set(request.headers.keys())
-        named = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
-        direct = self.settings.local and is_loopback(named) and not forwarded
-        return direct and not auth.has_password(session)
+        peer = request.client.host if request.client else ""
+        return bool(header and request.headers.get(header)) and self.settings.trusts(peer)
+
+    async def is_password(self, request: Request, given: str) -> bool:
+        """Tell whether this is the owner's password; one is checked at a time, because that takes memory."""
+
+        def check() -> bool:
+            with self.database.reading() as session:
+                return auth.check_password(session, given)
+
+        async def wait_and_check() -> bool:
+            async with self.verifying:
+                return await run_in_threadpool(check)
+
+        return await self.login_limit.attempt(client(request), wait_and_check)
 
 
 class SmallInt(Convertor[int]):
@@ -127,6 +129,7 @@ def create_app(settings: Settings, database: Database) -> Starlette:
         From :func:`edgecritic.studio.database.open_database`; closed with the application.
     """
     from edgecritic.studio import judge_views, label_views, owner_views
+    from edgecritic.studio.routing import Rule, RuledMount
 
     studio = Studio(settings, database)
 
@@ -139,7 +142,7 @@ def create_app(settings: Settings, database: Database) -> Starlette:
         *judge_views.routes(),
         *label_views.routes(),
         *owner_views.routes(),
-        Mount("/static", _Static(directory=_HERE / "static")),
+        RuledMount("/static", _Static(directory=_HERE / "static"), Rule("anyone")),
     ]
     app = Starlette(
         routes=routes,
@@ -169,57 +172,18 @@ def studio_of(request: Request) -> Studio:
     return found
 
 
-def viewed(view: View, *, owner: bool = False, write: bool = False) -> Endpoint:
-    """Make an endpoint of a view that needs no body; it runs in a thread with a session."""
-
-    async def endpoint(request: Request) -> Response:
-        return await run_in_threadpool(_run, request, owner, write, lambda session: view(request, session))
-
-    return endpoint
-
-
-def posted(view: BodyView, *, kind: str, owner: bool = False) -> Endpoint:
-    """Make an endpoint of a view that gets the body: ``json``, ``form`` or ``file``."""
-
-    async def endpoint(request: Request) -> Response:
-        studio = studio_of(request)
-        most = {"json": JSON_BYTES, "form": FORM_BYTES, "file": studio.settings.upload_bytes}[kind]
-        content = await read_body(request, most)
-        body: Any = content
-        if kind == "json":
-            body = parse_json(content)
-        elif kind == "form":
-            body = _parse_form(content)
-        return await run_in_threadpool(
-            _run, request, owner, True, lambda session: view(request, session, body)
-        )
-
-    return endpoint
-
-
-def _run(request: Request, owner: bool, write: bool, work: Callable[[Session], Response]) -> Response:
-    """Run a view. A writing session takes its lock with the first statement, not before."""
-    studio = studio_of(request)
-    if owner:
-        with studio.database.reading() as session:
-            if not studio.is_owner(request, session):
-                if request.method == "GET" and _wants_page(request):
-                    return RedirectResponse("/login", 303)
-                raise Refused("only the owner may do this; log in first")
-    opened = studio.database.session() if write else studio.database.reading()
-    with opened as session:
-        return work(session)
-
-
 def guest_cookie(invitation_id: int) -> str:
     """Return the name of the cookie of an invited person."""
     return f"edgecritic_guest_{invitation_id}"
 
 
 def guest_of(request: Request, session: Session) -> Invitation:
-    """Return the invited person of the path, if this browser has shown the invitation."""
+    """Return the invited person of the path, if this browser has shown the invitation.
+
+    In a session that writes the invitation cannot be revoked before the transaction ends.
+    """
     invitation_id = whole(request, "guest")
-    invitation = session.get(Invitation, invitation_id)
+    invitation = keep(session, Invitation, invitation_id)
     if invitation is None or not auth.is_open(session, invitation):
         raise NotFound("this invitation is not valid (any more)")
     if invitation.is_owner:
@@ -243,14 +207,6 @@ def page(request: Request, template: str, /, status: int = 200, **values: Any) -
     return HTMLResponse(studio_of(request).templates.get_template(template).render(**values), status)
 
 
-def parse_json(content: bytes) -> Any:
-    """Return the document of a request."""
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InputError("the request is not a JSON document") from error
-
-
 def set_cookie(response: Response, settings: Settings, name: str, value: str, path: str) -> None:
     """Give a browser its session: out of reach of scripts and of other sites' forms."""
     response.set_cookie(
@@ -269,25 +225,13 @@ def client(request: Request) -> str:
     return client_of(request, studio_of(request).settings)
 
 
-def route(path: str, endpoint: Endpoint, *methods: str) -> Route:
-    """Return a route."""
-    return Route(path, endpoint, methods=list(methods) or ["GET"])
-
-
-def _parse_form(content: bytes) -> dict[str, str]:
-    try:
-        fields = parse_qs(content.decode("utf-8"), keep_blank_values=True, max_num_fields=100)
-    except ValueError as error:
-        raise InputError("the form could not be read") from error
-    return {name: values[-1] for name, values in fields.items()}
-
-
-def _wants_page(request: Request) -> bool:
+def wants_page(request: Request) -> bool:
+    """Tell whether a person looks at the reply."""
     return "text/html" in request.headers.get("accept", "")
 
 
 def _told(request: Request, status: int, message: str) -> Response:
-    if _wants_page(request):
+    if wants_page(request):
         return page(request, "problem.html", status, message=message)
     return JSONResponse({"error": message}, status)
 
@@ -305,8 +249,9 @@ def _http_problem(request: Request, error: Exception) -> Response:
 
 
 def _unexpected(request: Request, error: Exception) -> Response:
-    """Say nothing of the inside; the log has it."""
-    _log.error("request failed: %s %s", request.method, request.url.path, exc_info=error)
+    """Say nothing of the inside; the log has it, but not the path, which may contain a token."""
+    view = getattr(request.scope.get("endpoint"), "__name__", "no view")
+    _log.error("request failed: %s %s", request.method, view, exc_info=error)
     status = 503 if isinstance(error, SQLAlchemyError) else 500
     return _told(request, status, "Something went wrong here. What was shown as saved is safe; try again.")
 

@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+import random
+import sqlite3
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from alembic.util import CommandError
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from edgecritic.errors import DataError, InputError
+from edgecritic.studio.private import make_private_file, tighten
+from edgecritic.studio.problems import NotFound
 
-__all__ = ["Database", "open_database", "make_engine", "migrate"]
+__all__ = ["Database", "hold", "keep", "open_database", "make_engine", "migrate", "shown_url"]
 
 _BUSY_MILLISECONDS = 20_000
+"""How long a transaction waits for another one that holds what it needs."""
+
+_TRIES = 8
+_FIRST_PAUSE = 0.005
+_AGAIN = {
+    "40001",  # PostgreSQL: serialisation failure
+    "40P01",  # PostgreSQL: deadlock
+    "23505",  # PostgreSQL: unique violation
+    sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+    sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+}
+"""What a transaction that meets another one may fail with, though it succeeds after the other one."""
+
+_MIGRATING = 0x45644372
+"""The number of the PostgreSQL lock that lets one process after the other change the schema."""
+
+Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Database:
@@ -36,13 +60,35 @@ class Database:
         self.engine = engine
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._turn = _Turn() if self.is_sqlite else None
-        writing, reading = {"studio_turn": self._turn}, {"studio_reading": True}
-        self._writing = sessionmaker(engine.execution_options(**writing), expire_on_commit=False)
+        reading: dict[str, Any] = {"studio_reading": True}
+        if not self.is_sqlite:
+            reading |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        self._writing = sessionmaker(
+            engine.execution_options(studio_turn=self._turn), expire_on_commit=False, info={"writes": True}
+        )
         self._reading = sessionmaker(engine.execution_options(**reading), expire_on_commit=False)
+
+    def write(self, work: Callable[[Session], Result]) -> Result:
+        """Do some work in a transaction and return its result.
+
+        If the transaction meets another one (a deadlock, or both have made what may be there once), it is
+        rolled back and the work is done again, at most eight times; so the work must not keep what it has
+        read between two calls.
+        """
+        for number in range(_TRIES - 1):
+            try:
+                with self.session() as session:
+                    return work(session)
+            except DBAPIError as error:
+                if not _may_try_again(error):
+                    raise
+            time.sleep(random.uniform(0.5, 1.5) * _FIRST_PAUSE * 2**number)
+        with self.session() as session:
+            return work(session)
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """Yield a session; commit at the end, roll back on an error."""
+        """Yield a session; commit at the end, roll back on an error. It is for work that meets no other."""
         try:
             with self._writing.begin() as session:
                 yield session
@@ -52,13 +98,41 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Yield a session that only reads, and so never waits for a writer."""
+        """Yield a session that only reads: it sees the database as it was at one moment, and never waits."""
         with self._reading() as session:
             yield session
 
     def close(self) -> None:
         """Give all connections back."""
         self.engine.dispose()
+
+
+def hold(session: Session, model: type[Found], key: int) -> Found:
+    """Return a row as it is now, and let nobody else change it before the transaction ends.
+
+    Whoever changes a row, or decides by it what to add, must hold it first: on PostgreSQL others may have
+    changed it since this transaction has read it. On SQLite a transaction that writes is alone anyway.
+
+    Raises
+    ------
+    NotFound
+    """
+    session.flush()
+    found = session.get(model, key, populate_existing=True, with_for_update={"key_share": True})
+    if found is None:
+        raise NotFound(f"there is no such {model.__name__.lower()}")
+    return found
+
+
+def keep(session: Session, model: type[Found], key: int) -> Found | None:
+    """Return a row as it is now, and let nobody hold it before the transaction ends; others may keep it too.
+
+    A session that only reads sees one moment, so it need not keep anything.
+    """
+    if not session.info.get("writes"):
+        return session.get(model, key)
+    session.flush()
+    return session.get(model, key, populate_existing=True, with_for_update={"read": True})
 
 
 def make_engine(url: str) -> Engine:
@@ -75,17 +149,39 @@ def make_engine(url: str) -> Engine:
         if name == "postgresql" and "+" not in parsed.drivername:
             parsed = parsed.set(drivername="postgresql+psycopg")
         options: dict[str, Any] = {"pool_size": 20, "max_overflow": 20, "pool_pre_ping": name != "sqlite"}
-        if name == "sqlite":
-            if parsed.database in (None, "", ":memory:"):
-                raise InputError("an SQLite database needs a file: sqlite:////folder/studio.db")
-            Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(parsed, **options)
-    except (ArgumentError, NoSuchModuleError) as error:
-        raise InputError(f"cannot understand the database URL: {error}") from error
+        if name == "sqlite" and (parsed.database in (None, "", ":memory:") or parsed.host or parsed.query):
+            raise InputError("an SQLite database needs a file and nothing else: sqlite:////folder/studio.db")
+        engine = create_engine(parsed, hide_parameters=True, **options)
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            "cannot understand the database URL; it must be sqlite:///FILE or postgresql+psycopg://user@host/name"
+        ) from error
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the driver of this database is not installed ({error.name}); use postgresql+psycopg://…, "
+            'which pip install "edgecritic[studio]" brings'
+        ) from error
+    if engine.dialect.is_async:
+        raise InputError(
+            f"the driver {parsed.drivername} is asynchronous; use sqlite:///… or postgresql+psycopg://…"
+        )
     if name == "sqlite":
+        make_private_file(Path(str(parsed.database)))
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
+    else:
+        event.listen(engine, "connect", _prepare_postgresql)
     return engine
+
+
+def shown_url(url: str) -> str:
+    """Return a database's URL without its password."""
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except (ArgumentError, ValueError):
+        return "URL"
 
 
 def open_database(url: str, command_line: str = "edgecritic studio --migrate") -> Database:
@@ -98,11 +194,7 @@ def open_database(url: str, command_line: str = "edgecritic studio --migrate") -
         What to print as the remedy for an older schema.
     """
     engine = make_engine(url)
-    try:
-        found, wanted, known, empty = _revisions(engine)
-    except OperationalError as error:
-        engine.dispose()
-        raise DataError(f"cannot open the database: {error.orig}") from error
+    found, wanted, known, empty = _revisions(engine)
     if empty:
         _upgrade(engine)
     elif found != wanted:
@@ -116,6 +208,8 @@ def open_database(url: str, command_line: str = "edgecritic studio --migrate") -
             f"the database has the schema {found or 'of another program'}, which this version does not know "
             f"(it knows up to {wanted}); use the version that made it, or another --db"
         )
+    if engine.dialect.name == "sqlite":
+        tighten(Path(str(engine.url.database)))
     return Database(engine)
 
 
@@ -125,7 +219,8 @@ def migrate(url: str) -> str:
     try:
         found, wanted, known, empty = _revisions(engine)
         if not empty and found not in known:
-            raise DataError(f"the database has the unknown schema {found}; it was not changed")
+            schema = found or "of another program"
+            raise DataError(f"the database has the unknown schema {schema}; it was not changed")
         _upgrade(engine)
         return wanted
     finally:
@@ -133,11 +228,19 @@ def migrate(url: str) -> str:
 
 
 def _revisions(engine: Engine) -> tuple[str | None, str, set[str], bool]:
+    """Return the revision of a database, the newest, all known ones, and whether it is empty; only look."""
     script = ScriptDirectory.from_config(_config())
     known = {revision.revision for revision in script.walk_revisions()}
-    with engine.connect() as connection:
-        found = MigrationContext.configure(connection).get_current_revision()
-        empty = not inspect(connection).get_table_names()
+    try:
+        # A connection of the engine itself would turn the file of another program into one with a log.
+        with create_engine(engine.url, poolclass=NullPool).connect() as connection:
+            found = MigrationContext.configure(connection).get_current_revision()
+            empty = not inspect(connection).get_table_names()
+    except (DatabaseError, CommandError) as error:
+        engine.dispose()
+        reason = error.orig if isinstance(error, DatabaseError) else error
+        remedy = "; restore a copy of it, or name another" if engine.dialect.name == "sqlite" else ""
+        raise DataError(f"cannot open the database: {reason}{remedy}") from error
     wanted = script.get_current_head()
     return found, str(wanted), known, empty
 
@@ -145,6 +248,8 @@ def _revisions(engine: Engine) -> tuple[str | None, str, set[str], bool]:
 def _upgrade(engine: Engine) -> None:
     config = _config()
     with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATING})"))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 
@@ -155,6 +260,11 @@ def _config() -> Config:
     return config
 
 
+def _may_try_again(error: DBAPIError) -> bool:
+    found = error.orig
+    return (getattr(found, "sqlstate", None) or getattr(found, "sqlite_errorcode", None)) in _AGAIN
+
+
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
@@ -163,6 +273,12 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
+
+
+def _prepare_postgresql(connection: Any, _record: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = {_BUSY_MILLISECONDS}")
+    connection.commit()
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import labelling, projects
+from edgecritic.studio.database import hold
 from edgecritic.studio.models import Answer, Experiment, Image, Invitation, Slot, Trial, now
 from edgecritic.studio.problems import Conflict, NotFound
 from edgecritic.studio.segments import CHECK_DETECTOR, obvious_pair
@@ -129,8 +130,9 @@ def experiments_of(session: Session, project_id: int) -> Sequence[Experiment]:
     ).all()
 
 
-def close(experiment: Experiment) -> None:
+def close(session: Session, experiment_id: int) -> None:
     """End an experiment: no more answers are taken."""
+    experiment = hold(session, Experiment, experiment_id)
     experiment.closed = experiment.closed or now()
 
 
@@ -150,6 +152,7 @@ def invite_subjects(
     The order is random, by the experiment's seed and the subject's number. False alarms are on the left
     in half of a subject's trials, and two subjects in succession see every trial mirrored.
     """
+    experiment = hold(session, Experiment, experiment.id)
     if experiment.closed is not None:
         raise Conflict("this experiment is closed")
     before = len(projects.people_of(session, experiment_id=experiment.id))
@@ -160,7 +163,7 @@ def invite_subjects(
     )
     invited = []
     for number, name in enumerate(names, start=before):
-        invitation, token = projects.invite(session, name, experiment_id=experiment.id)
+        invitation, token = projects.invite(session, name, experiment_id=experiment.id, number=number)
         session.add_all(_slots(experiment.seed, number, invitation.id, trials))
         invited.append((invitation, token))
     session.flush()
@@ -201,10 +204,7 @@ Material = tuple[Image, list[BoolArray], dict[str, NDArray[np.float64]]]
 
 def _material(session: Session, project_id: int) -> Iterable[Material]:
     for image in projects.images_of(session, project_id):
-        labels = [
-            *labelling.submitted_maps(session, image.id).values(),
-            *projects.label_maps(session, image.id).values(),
-        ]
+        labels = [label.map for label in labelling.labels_of(session, image.id)]
         detectors = projects.detector_maps(session, image.id)
         if len(labels) >= 2 and detectors:
             yield image, labels, detectors

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import io
 import json
-import tempfile
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from edgecritic.datasets.write import write_bsds_mat
+from edgecritic.datasets.write import UndatedZip, bsds_mat_bytes
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import labelling, projects
-from edgecritic.studio.models import Annotation, Invitation
+from edgecritic.studio.models import Annotation, Image, LabelMap
 from edgecritic.studio.pictures import encode_png
+from edgecritic.studio.results import csv_text
 
 __all__ = ["MEDIA_TYPES", "encode_map", "project_zip"]
 
@@ -39,8 +37,7 @@ def encode_map(maps: Sequence[BoolArray], kind: str) -> bytes:
         np.save(stream, maps[0], allow_pickle=False)
         return stream.getvalue()
     if kind == "mat":
-        with tempfile.TemporaryDirectory(prefix="edgecritic-") as folder:
-            return write_bsds_mat(Path(folder) / "map.mat", maps).read_bytes()
+        return bsds_mat_bytes(maps)
     raise InputError(f"a map is written as {', '.join(MEDIA_TYPES)}")
 
 
@@ -49,32 +46,69 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
 
     ``images/NAME.png``, ``truth/NAME.mat`` (BSDS form, submitted and imported labels), one folder of
     ``.png`` per annotator below ``annotators``, detectors below ``predictions``, all edits below ``events``.
+    A folder of a person begins with the person's id; ``annotators.csv`` says who is in which.
     """
     labelled = 0
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        taken: set[str] = set()
-        for image in projects.images_of(session, project_id):
+    images = projects.images_of(session, project_id)
+    folders = _Folders(session, project_id)
+    taken: set[str] = set()
+    with UndatedZip(path, "w") as archive:
+        add = archive.writestr
+        for image in images:
             name = _unused(projects.file_name(image.name), taken)
-            archive.writestr(f"images/{name}.png", projects.file_of(session, image.id, "photo").content)
-            maps = {
-                **labelling.submitted_maps(session, image.id),
-                **{f"{key} (imported)": one for key, one in projects.label_maps(session, image.id).items()},
-            }
-            if maps:
+            add(f"images/{name}.png", projects.file_of(session, image.id, "photo").content)
+            labels = labelling.labels_of(session, image.id)
+            if labels:
                 labelled += 1
-                archive.writestr(f"truth/{name}.mat", encode_map(list(maps.values()), "mat"))
-            people: set[str] = set()
-            for person, one in maps.items():
-                folder = _unused(projects.file_name(person), people)
-                archive.writestr(f"annotators/{folder}/{name}.png", encode_png(one))
-            detectors: set[str] = set()
+                add(f"truth/{name}.mat", encode_map([label.map for label in labels], "mat"))
+            for label in labels:
+                person = label.person
+                folder = folders.imported[label.source] if person is None else folders.people[person]
+                add(f"annotators/{folder}/{name}.png", encode_png(label.map))
             for detector, strength in projects.detector_maps(session, image.id).items():
-                folder = _unused(projects.file_name(detector), detectors)
-                archive.writestr(f"predictions/{folder}/{name}.png", encode_png(np.rint(255 * strength)))
-            for row in _event_files(session, image.id):
-                archive.writestr(f"events/{name}/{row['file']}.json", json.dumps(row["document"]))
-        archive.writestr("README.txt", _README)
+                folder = folders.detectors[detector]
+                add(f"predictions/{folder}/{name}.png", encode_png(np.rint(255 * strength)))
+            for annotation in _work(session, image.id):
+                mine = annotation.invitation_id
+                document = {
+                    "annotator": mine,
+                    "name": folders.names[mine],
+                    "submitted": annotation.submitted.isoformat() if annotation.submitted else None,
+                    "events": labelling.event_rows(session, annotation),
+                }
+                add(f"events/{name}/{folders.people[mine]}.json", json.dumps(document))
+        add("annotators.csv", folders.table())
+        add("README.txt", _README)
     return labelled
+
+
+class _Folders:
+    """The folders of a project's people, imported labels and detectors, the same for every image."""
+
+    def __init__(self, session: Session, project_id: int) -> None:
+        people = projects.people_of(session, project_id=project_id)
+        self.names = {one.id: one.name for one in people}
+        self.people = {one.id: f"{one.id}-{projects.file_name(one.name)}" for one in people}
+        rows = session.execute(
+            select(LabelMap.kind, LabelMap.name)
+            .join(Image, Image.id == LabelMap.image_id)
+            .where(Image.project_id == project_id)
+            .distinct()
+            .order_by(LabelMap.kind, LabelMap.name)
+        ).all()
+        labels, detectors = ([row.name for row in rows if row.kind == kind] for kind in ("label", "detector"))
+        taken: set[str] = set()
+        self.imported = {name: _unused(f"imported-{projects.file_name(name)}", taken) for name in labels}
+        taken = set()
+        self.detectors = {name: _unused(projects.file_name(name), taken) for name in detectors}
+
+    def table(self) -> str:
+        """Return who has drawn what is in a folder of annotators, as CSV."""
+        drawn = [(folder, person, self.names[person]) for person, folder in self.people.items()]
+        return csv_text(
+            ("folder", "annotator", "name"),
+            [*drawn, *((folder, "", name) for name, folder in self.imported.items())],
+        )
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -86,30 +120,16 @@ def _unused(name: str, taken: set[str]) -> str:
     return free
 
 
-def _event_files(session: Session, image_id: int) -> list[dict[str, Any]]:
-    rows = session.execute(
-        select(Annotation, Invitation.name)
-        .join(Invitation, Invitation.id == Annotation.invitation_id)
-        .where(Annotation.image_id == image_id)
-        .order_by(Annotation.id)
-    )
-    return [
-        {
-            "file": f"{annotation.id}-{projects.file_name(name)}",
-            "document": {
-                "annotator": name,
-                "submitted": annotation.submitted.isoformat() if annotation.submitted else None,
-                "events": labelling.event_rows(session, annotation),
-            },
-        }
-        for annotation, name in rows
-    ]
+def _work(session: Session, image_id: int) -> Sequence[Annotation]:
+    query = select(Annotation).where(Annotation.image_id == image_id).order_by(Annotation.invitation_id)
+    return session.scalars(query).all()
 
 
 _README = """\
-images/       the photos
-truth/        labels in the BSDS form: edgecritic bench PREDICTIONS --truth truth
-annotators/   the same labels, one folder of PNG files per person
-predictions/  strength maps of detectors
-events/       every edit; the map is what they make of the proposal, one after the other
+images/         the photos
+truth/          labels in the BSDS form: edgecritic bench PREDICTIONS --truth truth
+annotators/     the same labels, one folder of PNG files per person, which begins with the person's id
+annotators.csv  the folders with id and name; ids tell people of one name apart
+predictions/    strength maps of detectors
+events/         every edit; the map is what they make of the proposal, one after the other
 """

@@ -4,6 +4,10 @@ The same rules are written in ``static/fold.js``; both use integers only and giv
 
 A map has levels (the proposal: 0 for no crest, else 1 … 255), a threshold, and one mark per pixel: none,
 added or removed. A pixel is on if it is added, or if it has no mark and its level reaches the threshold.
+
+The cost is bounded: a stroke has a largest size, a removed piece costs as much as it has pixels, a map
+that is cleared or replaced makes everything before it irrelevant, and specks, for which the whole map must
+be looked at, can be removed a number of times that depends on the size of the image.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isqrt
 from typing import Any, Final
 
 import numpy as np
@@ -19,16 +24,29 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 
-__all__ = ["Edit", "LabelState", "check_edit", "effective", "fold", "line", "runs_of"]
+__all__ = [
+    "Edit",
+    "LabelState",
+    "check_edit",
+    "check_specks",
+    "counting",
+    "fold",
+    "line",
+    "most_specks",
+    "replay",
+    "runs_of",
+]
 
 MOST_RADIUS: Final = 64
 MOST_SPECK: Final = 1000
-MOST_STEPS: Final = 100_000
+MOST_STEPS: Final = 40_000
+MOST_POINTS: Final = {"draw": 16_000, "erase": 4_100}
 MOST_RUNS: Final = 600_000
-FREE, ADDED, REMOVED = 0, 1, 2
+SPECK_PIXELS: Final = 100_000_000
+"""Pixels of an image, times how often its specks may be removed."""
+
 SCOPES = ("component", "segment")
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,40}")
-_AROUND = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +73,11 @@ def check_edit(op: Any, data: Any, shape: tuple[int, int]) -> Edit:
     if op == "erase":
         _whole(data["radius"], 0, MOST_RADIUS, "radius")
     if op in ("erase", "draw"):
-        _check_points(data["points"], shape)
+        _check_points(data["points"], shape, MOST_POINTS[op])
     if op == "delete":
         if not isinstance(data["at"], list) or len(data["at"]) != 2:
             raise InputError("at must be one pixel: x, y")
-        _check_points(data["at"], shape)
+        _check_points(data["at"], shape, 1)
         if data["scope"] not in SCOPES:
             raise InputError(f"scope must be one of {', '.join(SCOPES)}")
     if op == "despeckle":
@@ -76,28 +94,53 @@ def check_key(key: Any) -> str:
     return key
 
 
-def effective(edits: Iterable[Edit]) -> list[Edit]:
-    """Return the edits that count after every undo and redo.
+def most_specks(shape: tuple[int, int]) -> int:
+    """Return how often the specks of an image may be removed, other edits being made between.
 
     Examples
     --------
-    >>> steps = [Edit("clear"), Edit("threshold", {"level": 9}), Edit("undo"), Edit("undo"), Edit("redo")]
-    >>> [edit.op for edit in effective(steps)]
-    ['clear']
+    >>> most_specks((4000, 6000)), most_specks((1500, 2000)), most_specks((321, 481))
+    (4, 33, 647)
     """
-    done: list[Edit] = []
-    undone: list[Edit] = []
-    for edit in edits:
-        if edit.op == "undo":
+    return SPECK_PIXELS // (shape[0] * shape[1])
+
+
+def check_specks(ops: Sequence[str], shape: tuple[int, int]) -> None:
+    """Refuse edits among which specks are removed too often; those that follow each other are one removal."""
+    kept = [ops[place] for place in counting(ops)]
+    times = sum(op == "despeckle" and before != op for before, op in zip(["", *kept], kept, strict=False))
+    if times > most_specks(shape):
+        raise InputError(
+            f"specks of an image of {shape[1]}×{shape[0]} pixels can be removed at most {most_specks(shape)} "
+            "times; undo an earlier removal, or delete pieces one by one"
+        )
+
+
+def counting(ops: Sequence[str]) -> list[int]:
+    """Return the places of the edits that make the map: not undone, and not before a new start.
+
+    ``clear`` and ``replace`` give every pixel a mark, so that nothing before them shows any more, not even
+    a threshold.
+
+    Examples
+    --------
+    >>> counting(["draw", "replace", "draw", "undo", "erase"])
+    [1, 4]
+    """
+    done: list[int] = []
+    undone: list[int] = []
+    for place, op in enumerate(ops):
+        if op == "undo":
             if done:
                 undone.append(done.pop())
-        elif edit.op == "redo":
+        elif op == "redo":
             if undone:
                 done.append(undone.pop())
         else:
-            done.append(edit)
+            done.append(place)
             undone.clear()
-    return done
+    starts = [number for number, place in enumerate(done) if ops[place] in ("clear", "replace")]
+    return done[starts[-1] :] if starts else done
 
 
 def fold(levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]) -> BoolArray:
@@ -111,9 +154,24 @@ def fold(levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]) -> BoolAr
     array([[1, 1, 0],
            [1, 0, 0]])
     """
+    given = list(edits)
+    return replay(levels, level, (given[place] for place in counting([edit.op for edit in given])))
+
+
+def replay(levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]) -> BoolArray:
+    """Return the map of edits among which there is no ``undo`` and no ``redo``."""
     state = LabelState(levels, level)
-    for edit in effective(edits):
+    specks = 0
+    for edit in edits:
+        if edit.op == "despeckle":
+            specks = max(specks, int(edit.data["size"]))
+            continue
+        if specks:
+            state.apply(Edit("despeckle", {"size": specks}))
+            specks = 0
         state.apply(edit)
+    if specks:
+        state.apply(Edit("despeckle", {"size": specks}))
     return state.map()
 
 
@@ -129,84 +187,59 @@ class LabelState:
     """
 
     def __init__(self, levels: NDArray[np.uint8], level: int) -> None:
-        self.levels = levels
+        self.levels = np.ascontiguousarray(levels, dtype=np.uint8)
         self.threshold = level
         self.marks = np.zeros(levels.shape, dtype=np.uint8)
 
+    @property
+    def _least(self) -> int:
+        return max(self.threshold, 1)
+
     def map(self) -> BoolArray:
         """Return which pixels are on."""
-        shown = (self.levels > 0) & (self.levels >= self.threshold)
-        result: BoolArray = (self.marks == ADDED) | ((self.marks == FREE) & shown)
+        from edgecritic.kernels import edits as kernels
+
+        result: BoolArray = np.empty(self.marks.shape, dtype=np.bool_)
+        kernels.show(self.marks, self.levels, self._least, result)
         return result
 
     def apply(self, edit: Edit) -> None:
         """Apply one edit (not ``undo`` or ``redo``)."""
+        from edgecritic.kernels import edits as kernels
+
         data = edit.data
         if edit.op == "threshold":
             self.threshold = int(data["level"])
         elif edit.op == "draw":
-            rows, columns = _trace(data["points"])
-            self.marks[rows, columns] = ADDED
+            kernels.draw(self.marks, np.array(data["points"], dtype=np.int64))
         elif edit.op == "erase":
-            self._erase(data["points"], int(data["radius"]))
+            radius = int(data["radius"])
+            reach = [isqrt(radius * radius - down * down) for down in range(-radius, radius + 1)]
+            points = np.array(data["points"], dtype=np.int64)
+            kernels.erase(self.marks, points, np.array(reach, dtype=np.int32))
         elif edit.op == "delete":
             self._delete(data["at"][0], data["at"][1], data["scope"])
         elif edit.op == "despeckle":
-            self._despeckle(int(data["size"]))
+            kernels.remove_specks(self.marks, self.levels, self._least, int(data["size"]))
         elif edit.op == "clear":
-            self.marks[:] = REMOVED
+            self.marks[:] = kernels.REMOVED
         elif edit.op == "replace":
-            flat = np.full(self.marks.size, REMOVED, dtype=np.uint8)
-            for start, length in zip(data["runs"][::2], data["runs"][1::2], strict=True):
-                flat[start : start + length] = ADDED
-            self.marks = flat.reshape(self.marks.shape)
-
-    def _erase(self, points: Sequence[int], radius: int) -> None:
-        """Remove every pixel whose squared distance from the line is at most radius²."""
-        from scipy.ndimage import distance_transform_edt
-
-        rows, columns = _trace(points)
-        top, left = max(int(rows.min()) - radius, 0), max(int(columns.min()) - radius, 0)
-        part = self.marks[top : int(rows.max()) + radius + 1, left : int(columns.max()) + radius + 1]
-        away = np.ones(part.shape, dtype=np.bool_)
-        away[rows - top, columns - left] = False
-        squared = np.rint(distance_transform_edt(away) ** 2)
-        part[squared <= radius * radius] = REMOVED
-
-    def _despeckle(self, size: int) -> None:
-        """Remove every 8-connected piece of fewer than `size` pixels."""
-        from scipy.ndimage import label
-
-        pieces, _ = label(self.map(), np.ones((3, 3), dtype=np.int8))
-        small = np.bincount(pieces.ravel()) < size
-        small[0] = False
-        self.marks[small[pieces]] = REMOVED
+            kernels.fill_runs(self.marks.ravel(), np.array(data["runs"], dtype=np.int64))
 
     def _delete(self, x: int, y: int, scope: str) -> None:
         """Remove the 8-connected pixels around (x, y); a segment ends at the junctions.
 
-        The arms of a junction touch each other diagonally, so there is no way either between two pixels
-        that both touch a junction.
+        A junction is where three or more lines meet: three changes from off to on around a pixel that is
+        on. The arms of a junction touch each other diagonally, so there is no way either between two
+        pixels that both touch a junction.
         """
-        on = self.map()
-        if not on[y, x]:
-            return
-        near = _Junctions(on) if scope == "segment" else None
-        found, waiting = {(y, x)}, [(y, x)]
-        while waiting:
-            place = waiting.pop()
-            if near is not None and near.at(place):
-                continue
-            for down, right in _AROUND:
-                other = (place[0] + down, place[1] + right)
-                if other in found or not _is_on(on, other):
-                    continue
-                if near is not None and (near.at(other) or (near.beside(place) and near.beside(other))):
-                    continue
-                found.add(other)
-                waiting.append(other)
-        rows, columns = zip(*found, strict=True)
-        self.marks[list(rows), list(columns)] = REMOVED
+        from edgecritic.kernels import edits as kernels
+
+        mark = self.marks[y, x]
+        shown = mark == kernels.FREE and self.levels[y, x] >= self._least
+        if mark == kernels.ADDED or shown:
+            remove = kernels.remove_segment if scope == "segment" else kernels.remove_piece
+            remove(self.marks, self.levels, self._least, x, y)
 
 
 def line(x0: int, y0: int, x1: int, y1: int) -> list[tuple[int, int]]:
@@ -241,37 +274,6 @@ def runs_of(mask: BoolArray) -> list[int]:
     return np.column_stack([starts, ends - starts]).ravel().tolist()
 
 
-def _trace(points: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    pixels = [(points[0], points[1])]
-    for at in range(2, len(points), 2):
-        pixels += line(points[at - 2], points[at - 1], points[at], points[at + 1])
-    array = np.array(pixels, dtype=np.int64)
-    return array[:, 1], array[:, 0]
-
-
-def _is_on(on: BoolArray, place: tuple[int, int]) -> bool:
-    row, column = place
-    return 0 <= row < on.shape[0] and 0 <= column < on.shape[1] and bool(on[row, column])
-
-
-class _Junctions:
-    """Where three or more lines meet: three changes from off to on around a pixel that is on."""
-
-    def __init__(self, on: BoolArray) -> None:
-        self._on = on
-        self._known: dict[tuple[int, int], bool] = {}
-
-    def at(self, place: tuple[int, int]) -> bool:
-        if place not in self._known:
-            ring = [_is_on(self._on, (place[0] + down, place[1] + right)) for down, right in _AROUND]
-            changes = sum(not ring[i - 1] and ring[i] for i in range(8))
-            self._known[place] = _is_on(self._on, place) and changes >= 3
-        return self._known[place]
-
-    def beside(self, place: tuple[int, int]) -> bool:
-        return any(self.at((place[0] + down, place[1] + right)) for down, right in _AROUND)
-
-
 _FIELDS: Final[dict[str, set[str]]] = {
     "threshold": {"level"},
     "erase": {"radius", "points"},
@@ -291,9 +293,9 @@ def _whole(value: Any, low: int, high: int, name: str) -> int:
     return value
 
 
-def _check_points(points: Any, shape: tuple[int, int]) -> None:
-    if not isinstance(points, list) or len(points) < 2 or len(points) % 2:
-        raise InputError("points must be x, y, x, y, …")
+def _check_points(points: Any, shape: tuple[int, int], most: int) -> None:
+    if not isinstance(points, list) or not 2 <= len(points) <= 2 * most or len(points) % 2:
+        raise InputError(f"points must be x, y, x, y, … with at most {most} points")
     height, width = shape
     for at, value in enumerate(points):
         _whole(value, 0, (height if at % 2 else width) - 1, "a coordinate")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import ipaddress
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from edgecritic.errors import InputError
 from edgecritic.studio.problems import Problem
-from edgecritic.studio.settings import Settings
+from edgecritic.studio.settings import Settings, is_loopback
 
-__all__ = ["Guard", "TooLarge", "read_body", "same_origin"]
+__all__ = ["Guard", "TooLarge", "TooSlow", "client_of", "is_direct", "read_body", "same_origin"]
 
 _POLICY = "; ".join(
     (
@@ -46,6 +47,12 @@ class TooLarge(Problem):
     """The body of a request is too large."""
 
     status = 413
+
+
+class TooSlow(Problem):
+    """The body of a request did not come in time."""
+
+    status = 408
 
 
 class Guard:
@@ -89,6 +96,8 @@ class Guard:
             return
         try:
             await self.app(scope, receive, send_with_headers)
+        except ClientDisconnect:
+            return
         except Exception as error:
             if started:
                 raise
@@ -123,25 +132,72 @@ def same_origin(headers: Headers, settings: Settings) -> bool:
         return False
 
 
-async def read_body(request: Request, most: int) -> bytes:
-    """Return the body of a request; refuse it as soon as it is too large."""
+async def read_body(request: Request, most: int, seconds: float) -> bytes:
+    """Return the body of a request; refuse it as soon as it is too large, or when it comes too slowly."""
+    size = f"{most // 2**20} MiB" if most >= 2**20 else f"{most // 2**10} KiB"
+    too_large = TooLarge(f"this is too large: at most {size} are taken")
     declared = request.headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > 15:
         raise InputError("the length of the request is not a number")
     if int(declared) > most:
-        raise TooLarge(f"this is too large: at most {most // 2**20} MiB are taken")
+        raise too_large
     content = bytearray()
-    async for piece in request.stream():
-        content += piece
-        if len(content) > most:
-            raise TooLarge(f"this is too large: at most {most // 2**20} MiB are taken")
+    try:
+        async with asyncio.timeout(seconds):
+            async for piece in request.stream():
+                content += piece
+                if len(content) > most:
+                    raise too_large
+    except TimeoutError as error:
+        raise TooSlow(f"this took too long: all of it must come within {seconds:g} s") from error
     return bytes(content)
 
 
+_PROXY_HEADERS = frozenset(
+    (
+        *(
+            "forwarded",
+            "via",
+            "x-real-ip",
+            "x-client-ip",
+            "x-cluster-client-ip",
+            "client-ip",
+            "true-client-ip",
+        ),
+        *("cf-connecting-ip", "fastly-client-ip", "x-envoy-external-address", "x-original-host"),
+        *("x-original-forwarded-for", "x-proxyuser-ip"),
+    )
+)
+
+
+def is_direct(request: Request, settings: Settings) -> bool:
+    """Tell whether a request comes from a browser on this computer, as far as that can be seen.
+
+    A plain proxy on this computer cannot be told from a browser, so this opens nothing by itself.
+    """
+    if settings.public_url or not settings.local or request.scope.get("http_version") == "1.0":
+        return False
+    names = set(request.headers.keys())
+    if names & _PROXY_HEADERS or any(name.startswith("x-forwarded") for name in names):
+        return False
+    named = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+    return is_loopback(named) and request.client is not None and is_loopback(request.client.host)
+
+
 def client_of(request: Request, settings: Settings) -> str:
-    """Return the address a request comes from, as the trusted proxy tells it if there is one."""
-    peer = request.client.host if request.client else "unknown"
-    if settings.proxy_user_header and peer == settings.proxy_address:
-        chain: Any = request.headers.get("x-forwarded-for", "")
-        return str(chain).split(",")[-1].strip() or peer
-    return peer
+    """Return whom a limit counts: the address a request comes from, as a trusted proxy tells it.
+
+    The last address that no trusted proxy has counts, since only that was written by one of ours; of an IPv6
+    address the network, since a caller has all of it.
+    """
+    found = request.client.host if request.client else "unknown"
+    chain = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
+    while chain and settings.trusts(found):
+        told = chain.pop().strip()
+        try:
+            found = str(ipaddress.ip_address(told))
+        except ValueError:
+            break
+    if ":" in found:
+        return str(ipaddress.ip_network((found.partition("%")[0], 64), strict=False))
+    return found

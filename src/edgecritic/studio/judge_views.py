@@ -10,46 +10,34 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
 
 from edgecritic.errors import InputError
 from edgecritic.studio import experiments, projects, results
 from edgecritic.studio.answers import parse_answer
-from edgecritic.studio.app import (
-    JSON_BYTES,
-    guest_cookie,
-    guest_of,
-    page,
-    parse_json,
-    posted,
-    route,
-    studio_of,
-    viewed,
-    whole,
-)
-from edgecritic.studio.guard import read_body
+from edgecritic.studio.app import guest_cookie, guest_of, page, studio_of, whole
 from edgecritic.studio.models import Experiment, Invitation, Project, Slot, Trial
 from edgecritic.studio.problems import NotFound
 from edgecritic.studio.risk_figure import risk_figure
+from edgecritic.studio.routing import FORM, NAMES, SMALL, RuledRoute, get, post
 
 __all__ = ["judge_page", "routes", "subject_may_see"]
 
 
-def routes() -> list[Route]:
+def routes() -> list[RuledRoute]:
     """Return the routes."""
     base = "/experiments/{experiment:id}"
     return [
-        route("/g/{guest:id}/answers", answer, "POST"),
-        route("/projects/{project:id}/experiments", posted(create, kind="form", owner=True), "POST"),
-        route(base, viewed(experiment_page, owner=True)),
-        route(f"{base}/live", viewed(live, owner=True)),
-        route(f"{base}/subjects", posted(invite, kind="json", owner=True), "POST"),
-        route(f"{base}/close", posted(close, kind="form", owner=True), "POST"),
-        route(f"{base}/answers.csv", viewed(answers_csv, owner=True)),
-        route(f"{base}/votes.csv", viewed(votes_csv, owner=True)),
-        route(f"{base}/risk.svg", viewed(risk_svg, owner=True)),
-        route(f"{base}/experiment.json", viewed(document, owner=True)),
-        route("/g/{guest:id}/schedule", viewed(schedule)),
+        post("/g/{guest:id}/answers", answer, "guest", SMALL, locks="experiment, shared"),
+        post("/projects/{project:id}/experiments", create, "owner", FORM, locks="project"),
+        get(base, experiment_page, "owner"),
+        get(f"{base}/live", live, "owner"),
+        post(f"{base}/subjects", invite, "owner", NAMES, locks="experiment"),
+        post(f"{base}/close", close, "owner", FORM, locks="experiment"),
+        get(f"{base}/answers.csv", answers_csv, "owner"),
+        get(f"{base}/votes.csv", votes_csv, "owner"),
+        get(f"{base}/risk.svg", risk_svg, "owner"),
+        get(f"{base}/experiment.json", document, "owner"),
+        get("/g/{guest:id}/schedule", schedule, "guest"),
     ]
 
 
@@ -79,10 +67,9 @@ def schedule(request: Request, session: Session) -> Response:
     return JSONResponse({"square": square, "slots": experiments.schedule_for(session, invitation)})
 
 
-async def answer(request: Request) -> Response:
+async def answer(request: Request, given: Any) -> Response:
     """Store one answer; the reply is sent after the commit."""
     guest = whole(request, "guest")
-    given = parse_json(await read_body(request, JSON_BYTES // 64))
     secret = request.cookies.get(guest_cookie(guest), "")
     stored = studio_of(request).writer.put(parse_answer(given, secret, guest))
     side = await asyncio.wrap_future(stored)
@@ -156,14 +143,15 @@ def invite(request: Request, session: Session, document: Any) -> Response:
     if not isinstance(names, list):
         raise InputError("names must be a list")
     invited = experiments.invite_subjects(session, _experiment(request, session), names)
-    return JSONResponse({"invited": [{"name": one.name, "path": f"/i/{token}"} for one, token in invited]})
+    listed = [{"id": one.id, "name": one.name, "path": f"/i/{token}"} for one, token in invited]
+    return JSONResponse({"invited": listed})
 
 
 def close(request: Request, session: Session, _form: dict[str, str]) -> Response:
     """End an experiment."""
-    experiment = _experiment(request, session)
-    experiments.close(experiment)
-    return RedirectResponse(f"/experiments/{experiment.id}", 303)
+    number = whole(request, "experiment")
+    experiments.close(session, number)
+    return RedirectResponse(f"/experiments/{number}", 303)
 
 
 def answers_csv(request: Request, session: Session) -> Response:

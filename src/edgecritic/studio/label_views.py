@@ -10,9 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
 
-from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import auth, judge_views, labelling, projects
 from edgecritic.studio.app import (
@@ -20,51 +18,54 @@ from edgecritic.studio.app import (
     guest_cookie,
     guest_of,
     page,
-    posted,
-    route,
     set_cookie,
     studio_of,
-    viewed,
     whole,
 )
 from edgecritic.studio.exports import MEDIA_TYPES, encode_map
 from edgecritic.studio.models import Annotation, Image, Invitation, Project, now
 from edgecritic.studio.pictures import encode_png, read_map_file
 from edgecritic.studio.problems import NotFound, Refused
+from edgecritic.studio.routing import EDITS, SMALL, UPLOAD, RuledRoute, get, post
 
 __all__ = ["routes", "send_file"]
 
 FILES = ("photo", "proposal", "gradient")
 
 
-def routes() -> list[Route]:
+def routes() -> list[RuledRoute]:
     """Return the routes."""
     guest = "/g/{guest:id}"
     work = f"{guest}/annotations/{{annotation:id}}"
     return [
-        route("/i/{token}", viewed(enter, write=True)),
-        route(f"{guest}/", viewed(guest_page)),
-        route(f"{guest}/label/{{image:id}}", viewed(label_page, write=True)),
-        route(f"{guest}/images/{{image:id}}/{{kind}}", viewed(guest_file)),
-        route(f"{work}/events", viewed(events)),
-        route(f"{work}/events", posted(append, kind="json"), "POST"),
-        route(f"{work}/submit", posted(submit, kind="json"), "POST"),
-        route(f"{work}/import", posted(import_file, kind="file"), "POST"),
-        route(f"{work}/scores", viewed(scores)),
-        route(f"{work}/compare", viewed(compare_page)),
-        route(f"{work}/overlay.png", viewed(overlay)),
-        route(f"{work}/map.{{kind}}", viewed(map_file)),
+        get("/i/{token}", enter, "anyone", locks="invitation, if the token is right"),
+        get(f"{guest}/", guest_page, "guest"),
+        get(f"{guest}/label/{{image:id}}", label_page, "guest", locks="invitation"),
+        get(f"{guest}/images/{{image:id}}/{{kind}}", guest_file, "guest"),
+        get(f"{work}/events", events, "guest"),
+        post(f"{work}/events", append, "guest", EDITS, locks="annotation"),
+        post(f"{work}/submit", submit, "guest", SMALL, locks="annotation"),
+        post(f"{work}/import", import_file, "guest", UPLOAD, locks="annotation"),
+        get(f"{work}/scores", scores, "guest"),
+        get(f"{work}/compare", compare_page, "guest"),
+        get(f"{work}/overlay.png", overlay, "guest"),
+        get(f"{work}/map.{{kind}}", map_file, "guest"),
     ]
 
 
 def enter(request: Request, session: Session) -> Response:
-    """Take an invitation: this browser may enter, and the link leaves the address bar."""
+    """Take an invitation: this browser may enter, and the link leaves the address bar.
+
+    The token is looked up before the session writes, so that strangers with wrong ones take no lock.
+    """
     studio = studio_of(request)
-    studio.token_limit.check(client(request))
-    invitation = auth.find_invitation(session, request.path_params["token"])
+    token = request.path_params["token"]
+    with studio.database.reading() as reading:
+        known = auth.find_invitation(reading, token) is not None
+    invitation = auth.find_invitation(session, token) if known else None
     if invitation is None:
+        studio.token_limit.check(client(request))
         raise NotFound("this invitation is not valid (any more); ask for a new link")
-    studio.token_limit.take_back(client(request))
     invitation.opened = invitation.opened or now()
     secret = auth.start_session(session, invitation, studio.settings.session_hours)
     response = RedirectResponse(f"/g/{invitation.id}/", 303)
@@ -153,9 +154,7 @@ def submit(request: Request, session: Session, document: Any) -> Response:
     """Finish a map, if the browser knows all of its edits."""
     _, annotation = _work(request, session)
     known = document.get("count") if isinstance(document, dict) else None
-    if known != labelling.count_events(session, annotation):
-        raise InputError("the number of edits does not agree; load the page again")
-    labelling.submit(annotation)
+    labelling.submit(session, annotation, known)
     return JSONResponse({"submitted": True})
 
 
@@ -188,7 +187,7 @@ def compare_page(request: Request, session: Session) -> Response:
         image=session.get_one(Image, annotation.image_id),
         pixels=int(mine.sum()),
         scores=labelling.scores_of(mine, others),
-        strong=_strength_shares([mine, *others.values()]) if others else None,
+        strong=_strength_shares([mine, *(other.map for other in others)]) if others else None,
         after=_next_open(session, invitation, annotation.image_id),
     )
 
@@ -210,10 +209,11 @@ def overlay(request: Request, session: Session) -> Response:
 
     invitation, annotation = _work(request, session)
     mine, others = _others(session, invitation, annotation)
-    other = others.get(request.query_params.get("with", ""))
+    wanted = request.query_params.get("with", "")
+    other = next((one for one in others if one.key == wanted), None)
     if other is None:
         raise NotFound("there is no such map")
-    found = match(mine, other, relative_tolerance=0.0075)
+    found = match(mine, other.map, relative_tolerance=0.0075)
     return Response(encode_png(found.overlay()), media_type="image/png")
 
 
@@ -237,26 +237,12 @@ def _work(request: Request, session: Session) -> tuple[Invitation, Annotation]:
 
 def _others(
     session: Session, invitation: Invitation, annotation: Annotation
-) -> tuple[BoolArray, dict[str, BoolArray]]:
+) -> tuple[BoolArray, list[labelling.Label]]:
     """Return the person's map and those of others, which are shown only after the own was submitted."""
     if annotation.submitted is None and not invitation.is_owner:
         raise Refused("the maps of others are shown after yours is submitted")
-    others = {}
-    rows = session.execute(
-        select(Annotation, Invitation.name)
-        .join(Invitation, Invitation.id == Annotation.invitation_id)
-        .where(
-            Annotation.image_id == annotation.image_id,
-            Annotation.id != annotation.id,
-            Annotation.submitted.is_not(None),
-        )
-        .order_by(Annotation.id)
-    )
-    for other, name in rows:
-        shown = name if name not in others else f"{name} ({other.id})"
-        others[shown] = labelling.map_of(session, other)
-    for name, one in projects.label_maps(session, annotation.image_id).items():
-        others[f"{name} (imported)"] = one
+    labels = labelling.labels_of(session, annotation.image_id)
+    others = [label for label in labels if label.person != invitation.id]
     return labelling.map_of(session, annotation), others
 
 

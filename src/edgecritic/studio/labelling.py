@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,11 +17,14 @@ from sqlalchemy.orm import Session
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import projects
-from edgecritic.studio.fold import Edit, check_edit, check_key, fold, runs_of
+from edgecritic.studio.database import hold
+from edgecritic.studio.fold import Edit, check_edit, check_key, check_specks, counting, replay, runs_of
 from edgecritic.studio.models import Annotation, Event, Image, Invitation, now
+from edgecritic.studio.pictures import as_map
 from edgecritic.studio.problems import Conflict, NotFound
 
 __all__ = [
+    "Label",
     "NewEvent",
     "Score",
     "append_events",
@@ -27,17 +33,20 @@ __all__ = [
     "event_rows",
     "find_annotation",
     "import_map",
+    "labels_of",
     "map_of",
     "open_annotation",
     "parse_events",
     "reopen",
     "scores_of",
     "submit",
-    "submitted_maps",
 ]
 
 MOST_EVENTS = 200_000
 MOST_AT_ONCE = 500
+_READ_AT_ONCE = 100
+_folding = threading.BoundedSemaphore(2)
+"""Folds that run at the same time; each may need some hundred megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +60,35 @@ class NewEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """How well a map agrees with another one."""
+class Label:
+    """A finished map of an image.
 
+    Attributes
+    ----------
+    key : str
+        What the map is known by in addresses and files: ``person-ID`` of one who has drawn it here,
+        ``imported-ID`` of an imported map.
+    name : str
+        For display only: two people may have one name.
+    person : int or None
+        The id of the invitation; None for an imported map.
+    source : str
+        The name an imported map was given, which tells whose it is; empty for a map drawn here.
+    map : BoolArray
+    """
+
+    key: str
+    name: str
+    person: int | None = None
+    source: str = ""
+    map: BoolArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How well a map agrees with another one; `key` and `name` are those of its `Label`."""
+
+    key: str
     name: str
     precision: float
     recall: float
@@ -62,23 +97,21 @@ class Score:
 
 
 def open_annotation(session: Session, invitation: Invitation, image_id: int) -> Annotation:
-    """Return a person's annotation of an image, made if it is not there."""
+    """Return a person's annotation of an image, made if it is not there.
+
+    If two windows make it at the same moment one of them fails, and `Database.write` tries again.
+    """
     if invitation.project_id is None:
         raise NotFound("this invitation is not for labelling")
     projects.get_image(session, image_id, invitation.project_id)
-    found = _annotation(session, invitation, image_id)
-    if found is not None:
-        return found
-    made = Annotation(image_id=image_id, invitation_id=invitation.id)
-    try:
-        with session.begin_nested():
-            session.add(made)
-    except IntegrityError:
-        found = _annotation(session, invitation, image_id)
-        if found is None:
-            raise
-        return found
-    return made
+    found = session.scalar(
+        select(Annotation).where(Annotation.image_id == image_id, Annotation.invitation_id == invitation.id)
+    )
+    if found is None:
+        found = Annotation(image_id=image_id, invitation_id=invitation.id)
+        session.add(found)
+        session.flush()
+    return found
 
 
 def find_annotation(session: Session, invitation: Invitation, annotation_id: int) -> Annotation:
@@ -100,13 +133,13 @@ def parse_events(document: Any, image: Image) -> list[NewEvent]:
 def append_events(session: Session, annotation: Annotation, events: Sequence[NewEvent]) -> int:
     """Append edits; return how many there are now.
 
-    Edits that were stored before (same place, same key) are skipped, so that a repeated request does no
-    harm. Raises `Conflict` if another browser has gone on meanwhile.
+    Edits that were stored before (same place, key and content) are skipped, so that a repeated request
+    does no harm. Raises `Conflict` if another browser has gone on meanwhile.
     """
-    session.execute(select(Annotation.id).where(Annotation.id == annotation.id).with_for_update())
+    annotation = hold(session, Annotation, annotation.id)
     count = count_events(session, annotation)
-    stored = _stored_keys(session, annotation, events)
-    fresh = [event for event in events if stored.get(event.seq) != event.key]
+    stored = _stored(session, annotation, events)
+    fresh = [event for event in events if stored.get(event.seq) != (event.key, event.edit)]
     if not fresh:
         return count
     if annotation.submitted is not None:
@@ -116,6 +149,10 @@ def append_events(session: Session, annotation: Annotation, events: Sequence[New
             raise Conflict("this image was edited in another window; load it again")
     if count + len(fresh) > MOST_EVENTS:
         raise Conflict(f"a map may have at most {MOST_EVENTS} edits")
+    if any(event.edit.op == "despeckle" for event in fresh):
+        image = session.get_one(Image, annotation.image_id)
+        ops = [*_ops(session, annotation), *(event.edit.op for event in fresh)]
+        check_specks(ops, (image.height, image.width))
     for event in fresh:
         session.add(
             Event(
@@ -136,10 +173,11 @@ def append_events(session: Session, annotation: Annotation, events: Sequence[New
 
 def import_map(session: Session, annotation: Annotation, mask: BoolArray) -> int:
     """Replace the map by another one, as one more edit that can be undone; return the number of edits."""
-    count = count_events(session, annotation)
     image = session.get_one(Image, annotation.image_id)
     edit = check_edit("replace", {"runs": runs_of(mask)}, (image.height, image.width))
-    return append_events(session, annotation, [NewEvent(count, f"import-{count}", edit, now())])
+    annotation = hold(session, Annotation, annotation.id)
+    key = f"import-{secrets.token_hex(8)}"
+    return append_events(session, annotation, [NewEvent(count_events(session, annotation), key, edit, now())])
 
 
 def count_events(session: Session, annotation: Annotation) -> int:
@@ -168,79 +206,108 @@ def event_rows(session: Session, annotation: Annotation) -> list[dict[str, Any]]
     ]
 
 
-def edits_of(session: Session, annotation: Annotation) -> list[Edit]:
-    """Return the edits of an annotation in their order."""
-    rows = session.execute(
-        select(Event.op, Event.data).where(Event.annotation_id == annotation.id).order_by(Event.seq)
-    )
-    return [Edit(row.op, row.data) for row in rows]
+def edits_of(session: Session, annotation: Annotation) -> Iterator[Edit]:
+    """Yield the edits that make the map, in their order; only some of them are in memory at a time."""
+    places = counting(_ops(session, annotation))
+    for at in range(0, len(places), _READ_AT_ONCE):
+        part = Event.seq.in_(places[at : at + _READ_AT_ONCE])
+        rows = session.execute(
+            select(Event.op, Event.data).where(Event.annotation_id == annotation.id, part).order_by(Event.seq)
+        )
+        for row in rows:
+            yield Edit(row.op, row.data)
 
 
 def map_of(session: Session, annotation: Annotation) -> BoolArray:
     """Return the map as its edits make it."""
     image = session.get_one(Image, annotation.image_id)
-    return fold(projects.levels(session, image.id), image.level, edits_of(session, annotation))
+    with _folding:
+        return replay(projects.levels(session, image.id), image.level, edits_of(session, annotation))
 
 
-def submit(annotation: Annotation) -> None:
-    """Finish a map: it can be compared with others and is not changed any more."""
+def submit(session: Session, annotation: Annotation, known: object) -> None:
+    """Finish a map: it can be compared with others and is not changed any more.
+
+    `known` is the number of edits the browser knows of; it must be all.
+    """
+    annotation = hold(session, Annotation, annotation.id)
+    if known != count_events(session, annotation):
+        raise InputError("the number of edits does not agree; load the page again")
     annotation.submitted = annotation.submitted or now()
 
 
-def reopen(annotation: Annotation) -> None:
+def reopen(session: Session, annotation: Annotation) -> None:
     """Let a person go on with a submitted map."""
-    annotation.submitted = None
+    hold(session, Annotation, annotation.id).submitted = None
 
 
-def submitted_maps(session: Session, image_id: int) -> dict[str, BoolArray]:
-    """Return the submitted maps of an image by annotator; equal names are numbered."""
+def labels_of(session: Session, image_id: int) -> list[Label]:
+    """Return the submitted maps of an image in the order of the invitations, then the imported ones."""
     rows = session.execute(
         select(Annotation, Invitation.name)
         .join(Invitation, Invitation.id == Annotation.invitation_id)
         .where(Annotation.image_id == image_id, Annotation.submitted.is_not(None))
-        .order_by(Annotation.id)
+        .order_by(Annotation.invitation_id)
     ).all()
-    maps: dict[str, BoolArray] = {}
-    for annotation, name in rows:
-        shown, number = name, 2
-        while shown in maps:
-            shown, number = f"{name} ({number})", number + 1
-        maps[shown] = map_of(session, annotation)
-    return maps
+    equal = Counter(name for _, name in rows)
+    drawn = [
+        Label(
+            key=f"person-{annotation.invitation_id}",
+            name=name if equal[name] == 1 else f"{name} (no. {annotation.invitation_id})",
+            person=annotation.invitation_id,
+            map=map_of(session, annotation),
+        )
+        for annotation, name in rows
+    ]
+    imported = [
+        Label(
+            key=f"imported-{row.id}",
+            name=f"{row.name} (imported)",
+            source=row.name,
+            map=as_map(row.content),
+        )
+        for row in projects.label_maps(session, image_id)
+    ]
+    return [*drawn, *imported]
 
 
-def scores_of(candidate: BoolArray, others: dict[str, BoolArray]) -> list[Score]:
+def scores_of(candidate: BoolArray, others: Sequence[Label]) -> list[Score]:
     """Match a map one to one with each of the others; the tolerance is 0.0075 of the diagonal."""
     from edgecritic.matching import match
 
     scores = []
-    for name, truth in others.items():
-        found = match(candidate, truth, relative_tolerance=0.0075)
+    for other in others:
+        found = match(candidate, other.map, relative_tolerance=0.0075)
         scores.append(
             Score(
-                name=name,
+                key=other.key,
+                name=other.name,
                 precision=found.precision,
                 recall=found.recall,
                 f=found.f(),
-                pixels=int(truth.sum()),
+                pixels=int(other.map.sum()),
             )
         )
     return scores
 
 
-def _annotation(session: Session, invitation: Invitation, image_id: int) -> Annotation | None:
-    return session.scalar(
-        select(Annotation).where(Annotation.image_id == image_id, Annotation.invitation_id == invitation.id)
-    )
+def _ops(session: Session, annotation: Annotation) -> Sequence[str]:
+    """Return what each edit does; their places are their numbers, because none is ever left out."""
+    return session.scalars(
+        select(Event.op).where(Event.annotation_id == annotation.id).order_by(Event.seq)
+    ).all()
 
 
-def _stored_keys(session: Session, annotation: Annotation, events: Sequence[NewEvent]) -> dict[int, str]:
+def _stored(
+    session: Session, annotation: Annotation, events: Sequence[NewEvent]
+) -> dict[int, tuple[str, Edit]]:
+    places = [event.seq for event in events]
     rows = session.execute(
-        select(Event.seq, Event.key).where(
-            Event.annotation_id == annotation.id, Event.seq >= min(event.seq for event in events)
+        select(Event.seq, Event.key, Event.op, Event.data).where(
+            Event.annotation_id == annotation.id, Event.seq.between(min(places), max(places))
         )
     )
-    return {row.seq: row.key for row in rows}
+    return {row.seq: (row.key, Edit(row.op, row.data)) for row in rows}
 
 
 def _parse(row: Any, shape: tuple[int, int]) -> NewEvent:

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -136,7 +137,11 @@ class LabelMap(Base):
 
 
 class Invitation(Base):
-    """A person's access to one project or one experiment."""
+    """A person's access to one project or one experiment.
+
+    The id is the person; several may have one name. Subjects of an experiment are numbered from 0, and the
+    number decides their schedule. `is_owner` marks the one place of the owner among a project's annotators.
+    """
 
     __tablename__ = "invitations"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -144,6 +149,7 @@ class Invitation(Base):
     experiment_id: Mapped[int | None] = _reference("experiments.id")
     name: Mapped[str] = mapped_column(String(NAME_LENGTH))
     is_owner: Mapped[bool] = mapped_column(default=False)
+    number: Mapped[int | None]
     token_hash: Mapped[str | None] = mapped_column(String(64), unique=True)
     created: Mapped[datetime] = mapped_column(default=now)
     expires: Mapped[datetime | None]
@@ -242,3 +248,12 @@ class Answer(Base):
 
 
 Index("ix_events_annotation_key", Event.annotation_id, Event.key, unique=True)
+Index("ix_slots_invitation_trial", Slot.invitation_id, Slot.trial_id, unique=True)
+Index("ix_invitations_subject", Invitation.experiment_id, Invitation.number, unique=True)
+Index(
+    "ix_invitations_owner",
+    Invitation.project_id,
+    unique=True,
+    sqlite_where=text("is_owner"),
+    postgresql_where=text("is_owner"),
+)

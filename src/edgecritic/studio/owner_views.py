@@ -10,9 +10,9 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Route
 
 from edgecritic.errors import InputError
 from edgecritic.studio import auth, experiments, labelling, projects
@@ -20,44 +20,45 @@ from edgecritic.studio.app import (
     OWNER_COOKIE,
     client,
     page,
-    posted,
-    route,
     set_cookie,
     studio_of,
-    viewed,
     whole,
 )
 from edgecritic.studio.exports import project_zip
+from edgecritic.studio.guard import is_direct
 from edgecritic.studio.label_views import send_file
 from edgecritic.studio.models import Annotation, Image, Invitation, Project
 from edgecritic.studio.pictures import decode_png, encode_png, levels_of, read_map_file, read_photo
-from edgecritic.studio.problems import NotFound
+from edgecritic.studio.problems import NotFound, Refused
+from edgecritic.studio.routing import FORM, NAMES, UPLOAD, RuledRoute, get, post
 
 __all__ = ["routes"]
 
 
-def routes() -> list[Route]:
+def routes() -> list[RuledRoute]:
     """Return the routes."""
     project = "/projects/{project:id}"
+    image = f"{project}/images/{{image:id}}"
     return [
-        route("/", viewed(home, owner=True)),
-        route("/healthz", healthz),
-        route("/login", viewed(login_page)),
-        route("/login", posted(login, kind="form"), "POST"),
-        route("/logout", posted(logout, kind="form"), "POST"),
-        route("/projects", posted(create_project, kind="form", owner=True), "POST"),
-        route(project, viewed(project_page, owner=True)),
-        route(f"{project}/images", posted(add_image, kind="file", owner=True), "POST"),
-        route(f"{project}/maps", posted(add_map, kind="file", owner=True), "POST"),
-        route(f"{project}/detect", posted(detect, kind="form", owner=True), "POST"),
-        route(f"{project}/people", posted(invite, kind="json", owner=True), "POST"),
-        route(f"{project}/label", posted(label, kind="form", owner=True), "POST"),
-        route(f"{project}/export.zip", viewed(export, owner=True)),
-        route(f"{project}/images/{{image:id}}", viewed(image_page, owner=True)),
-        route(f"{project}/images/{{image:id}}/strength.png", viewed(strength_picture, owner=True)),
-        route(f"{project}/images/{{image:id}}/{{kind}}", viewed(image_file, owner=True)),
-        route("/annotations/{annotation:id}/reopen", posted(reopen, kind="form", owner=True), "POST"),
-        route("/invitations/{invitation:id}/revoke", posted(revoke, kind="form", owner=True), "POST"),
+        get("/", home, "owner"),
+        get("/healthz", healthz, "anyone"),
+        get("/login", login_page, "anyone"),
+        post("/login", login, "anyone", FORM, locks="session, if the password is right"),
+        get("/enter/{token}", enter, "anyone", locks="link, if the token is right"),
+        post("/logout", logout, "anyone", FORM, locks="session, if there is one"),
+        post("/projects", create_project, "owner", FORM, locks="new project"),
+        get(project, project_page, "owner"),
+        post(f"{project}/images", add_image, "owner", UPLOAD, locks="project"),
+        post(f"{project}/maps", add_map, "owner", UPLOAD, locks="image"),
+        post(f"{project}/detect", detect, "owner", FORM, locks="project"),
+        post(f"{project}/people", invite, "owner", NAMES, locks="project"),
+        post(f"{project}/label", label, "owner", FORM, locks="project"),
+        get(f"{project}/export.zip", export, "owner"),
+        get(image, image_page, "owner"),
+        get(f"{image}/strength.png", strength_picture, "owner"),
+        get(f"{image}/{{kind}}", image_file, "owner"),
+        post("/annotations/{annotation:id}/reopen", reopen, "owner", FORM, locks="annotation"),
+        post("/invitations/{invitation:id}/revoke", revoke, "owner", FORM, locks="invitation"),
     ]
 
 
@@ -78,16 +79,44 @@ def login_page(request: Request, session: Session) -> Response:
     """Ask for the password."""
     if studio_of(request).is_owner(request, session):
         return RedirectResponse("/", 303)
-    return page(request, "login.html", message="")
+    return page(request, "login.html", message="", has_password=auth.has_password(session))
 
 
-def login(request: Request, session: Session, form: dict[str, str]) -> Response:
+async def login(request: Request, form: dict[str, str]) -> Response:
     """Check the password."""
+    if await studio_of(request).is_password(request, form.get("password", "")):
+
+        def begin() -> Response:
+            with studio_of(request).database.session() as session:
+                return _welcome(request, session)
+
+        return await run_in_threadpool(begin)
+    return page(request, "login.html", 403, message="That is not the password.", has_password=True)
+
+
+def enter(request: Request, session: Session) -> Response:
+    """Take the link that the command has shown: this browser is the owner's, and the link is used up.
+
+    The token is looked up before the session writes, so that strangers with wrong ones take no lock.
+    """
     studio = studio_of(request)
-    studio.login_limit.check(client(request))
-    if not auth.check_password(session, form.get("password", "")):
-        return page(request, "login.html", 403, message="That is not the password.")
-    studio.login_limit.take_back(client(request))
+    token = request.path_params["token"]
+    with studio.database.reading() as reading:
+        known = auth.is_link(reading, token)
+        here = is_direct(request, studio.settings) or auth.has_password(reading)
+    if request.method == "HEAD":  # programs that look whether there is a page do not use it up
+        return Response()
+    if known and not here:
+        raise Refused("while no password is set, this link works on the studio's own computer only")
+    if not (known and auth.use_link(session, token)):
+        studio.token_limit.check(client(request))
+        raise NotFound("this link is not valid (any more); edgecritic studio --link makes a new one")
+    return _welcome(request, session)
+
+
+def _welcome(request: Request, session: Session) -> Response:
+    """Begin a session of the owner."""
+    studio = studio_of(request)
     secret = auth.start_session(session, None, studio.settings.session_hours)
     response = RedirectResponse("/", 303)
     set_cookie(response, studio.settings, OWNER_COOKIE, secret, "/")
@@ -96,7 +125,11 @@ def login(request: Request, session: Session, form: dict[str, str]) -> Response:
 
 def logout(request: Request, session: Session, _form: dict[str, str]) -> Response:
     """Forget this browser."""
-    auth.end_session(session, request.cookies.get(OWNER_COOKIE))
+    secret = request.cookies.get(OWNER_COOKIE)
+    with studio_of(request).database.reading() as reading:
+        known = auth.session_of(reading, secret) is not None
+    if known:
+        auth.end_session(session, secret)
     response = RedirectResponse("/login", 303)
     response.delete_cookie(OWNER_COOKIE)
     return response
@@ -178,7 +211,8 @@ def invite(request: Request, session: Session, document: Any) -> Response:
         raise InputError("names must be a list of 1 to 100 names")
     project = projects.get_project(session, whole(request, "project"))
     invited = [projects.invite(session, name, project_id=project.id) for name in names]
-    return JSONResponse({"invited": [{"name": one.name, "path": f"/i/{token}"} for one, token in invited]})
+    listed = [{"id": one.id, "name": one.name, "path": f"/i/{token}"} for one, token in invited]
+    return JSONResponse({"invited": listed})
 
 
 def revoke(request: Request, session: Session, _form: dict[str, str]) -> Response:
@@ -220,8 +254,9 @@ def image_page(request: Request, session: Session) -> Response:
     from edgecritic.annotators import strength
 
     image = projects.get_image(session, whole(request, "image"), whole(request, "project"))
-    maps = _labels(session, image)
-    found = strength(list(maps.values())) if len(maps) >= 2 else None
+    labels = labelling.labels_of(session, image.id)
+    maps = [label.map for label in labels]
+    found = strength(maps) if len(maps) >= 2 else None
     work = session.execute(
         select(Annotation, Invitation.name)
         .join(Invitation, Invitation.id == Annotation.invitation_id)
@@ -234,9 +269,9 @@ def image_page(request: Request, session: Session) -> Response:
         project=projects.get_project(session, image.project_id),
         image=image,
         work=work,
-        names=list(maps),
+        labels=labels,
         agreement=None if found is None else found.agreement.tolist(),
-        pixels=[int(one.sum()) for one in maps.values()],
+        pixels=[int(one.sum()) for one in maps],
         orphans=None if found is None else [int(one.sum()) for one in found.orphans()],
         consensus=None if found is None else [int(one.sum()) for one in found.consensus()],
     )
@@ -247,7 +282,7 @@ def strength_picture(request: Request, session: Session) -> Response:
     from edgecritic.annotators import strength
 
     image = projects.get_image(session, whole(request, "image"), whole(request, "project"))
-    maps = list(_labels(session, image).values())
+    maps = [label.map for label in labelling.labels_of(session, image.id)]
     if not maps:
         raise NotFound("nobody has labelled this image yet")
     values = strength(maps).strengths if len(maps) >= 2 else [maps[0].astype(float)]
@@ -265,14 +300,6 @@ def reopen(request: Request, session: Session, _form: dict[str, str]) -> Respons
     annotation = session.get(Annotation, whole(request, "annotation"))
     if annotation is None:
         raise NotFound("there is no such annotation")
-    labelling.reopen(annotation)
+    labelling.reopen(session, annotation)
     image = session.get_one(Image, annotation.image_id)
     return RedirectResponse(f"/projects/{image.project_id}/images/{image.id}", 303)
-
-
-def _labels(session: Session, image: Image) -> dict[str, Any]:
-    imported = projects.label_maps(session, image.id)
-    return {
-        **labelling.submitted_maps(session, image.id),
-        **{f"{name} (imported)": one for name, one in imported.items()},
-    }

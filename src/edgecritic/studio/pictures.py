@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import DataError, EdgeCriticError, InputError
-from edgecritic.inputs import BoolArray, FloatArray
+from edgecritic.inputs import SIDEWAYS, BoolArray, FloatArray
+from edgecritic.studio.apart import read_apart
 
 __all__ = [
     "Upload",
@@ -22,6 +23,7 @@ __all__ = [
     "first_level",
     "kind_of",
     "levels_of",
+    "make_upload",
     "read_map_file",
     "read_photo",
 ]
@@ -74,19 +76,22 @@ def kind_of(content: bytes) -> str:
 
 
 def read_photo(content: bytes, most_pixels: int) -> Upload:
-    """Check a photo and make its proposal and its gradient.
+    """Check a photo of a stranger, read it in a process of its own and make what is stored of it."""
+    suffix = kind_of(content)
+    if suffix not in _PHOTOS:
+        raise InputError("is no photo: PNG, JPEG, BMP, TIFF or PGM was expected")
+    _check_header(content, most_pixels)
+    return make_upload(_as_photo(_read(content, suffix, "read_array")[0]))
+
+
+def make_upload(values: NDArray[np.uint8]) -> Upload:
+    """Make the proposal and the gradient of a photo.
 
     The proposal is 0 where central differences have no crest, else round(255·√strength), at least 1; the
     gradient is round(255·√strength) everywhere. Photos are stored anew as PNG, without what cameras add.
     """
     from edgecritic.detectors import detect
 
-    suffix = kind_of(content)
-    if suffix not in _PHOTOS:
-        raise InputError("is no photo: PNG, JPEG, BMP, TIFF or PGM was expected")
-    _check_header(content, most_pixels)
-    values = _read(content, suffix, _photo_values)
-    values = _upright(content, values)
     height, width = values.shape[:2]
     if min(height, width) < _SMALLEST_SIDE:
         raise InputError(
@@ -116,21 +121,15 @@ def read_map_file(content: bytes, kind: str, shape: tuple[int, int], most_pixels
         What every map must have.
     most_pixels : int
     """
-    from edgecritic.datasets.files import read_strength, read_truths
-
     suffix = kind_of(content)
     if suffix in _PHOTOS:
         _check_header(content, most_pixels)
-    found: list[Any]
-    if kind == "label":
-        found = _read(content, suffix, lambda path: read_truths(path))
-    else:
-        found = [_read(content, suffix, lambda path: read_strength(path))]
+    found = _read(content, suffix, "read_truths" if kind == "label" else "read_strength")
     for one in found:
         if one.shape != shape:
-            raise InputError(
-                f"has {'×'.join(map(str, one.shape[::-1]))} pixels, the photo has {shape[1]}×{shape[0]}"
-            )
+            remedy = f"; {SIDEWAYS}" if one.shape == shape[::-1] else ""
+            size = "×".join(map(str, one.shape[::-1]))
+            raise InputError(f"has {size} pixels, the photo has {shape[1]}×{shape[0]}{remedy}")
     return found
 
 
@@ -200,21 +199,18 @@ def _check_header(content: bytes, most_pixels: int) -> None:
         )
 
 
-def _read(content: bytes, suffix: str, reader: Any) -> Any:
+def _read(content: bytes, suffix: str, reader: str) -> list[NDArray[Any]]:
     with tempfile.TemporaryDirectory(prefix="edgecritic-") as folder:
         path = Path(folder) / f"upload{suffix}"
         path.write_bytes(content)
         try:
-            return reader(path)
+            return read_apart(reader, path)
         except EdgeCriticError as error:
             told = str(error).replace(f"{path}: ", "").replace(str(path), "the file")
             raise (DataError if isinstance(error, DataError) else InputError)(told) from error
 
 
-def _photo_values(path: Path) -> NDArray[np.uint8]:
-    from edgecritic.datasets.files import read_array
-
-    values = read_array(path)
+def _as_photo(values: NDArray[Any]) -> NDArray[np.uint8]:
     if values.dtype == np.bool_:
         return values.astype(np.uint8) * 255
     if values.dtype == np.uint16:
@@ -222,15 +218,3 @@ def _photo_values(path: Path) -> NDArray[np.uint8]:
     if values.dtype != np.uint8:
         raise InputError("must have 8 or 16 bits per channel")
     return values
-
-
-def _upright(content: bytes, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Turn a photo as its camera says it was held, as browsers do."""
-    from PIL import Image
-
-    with Image.open(io.BytesIO(content)) as picture:
-        held = picture.getexif().get(0x0112, 1)
-    if held in (2, 4, 5, 7):
-        values = values[:, ::-1]
-    turns = {3: 2, 4: 2, 5: 1, 6: 3, 7: 3, 8: 1}.get(held, 0)
-    return np.ascontiguousarray(np.rot90(values, turns))

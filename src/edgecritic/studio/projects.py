@@ -10,12 +10,11 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import func, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray
-from edgecritic.studio.auth import hash_token, new_token
+from edgecritic.studio import auth
+from edgecritic.studio.database import hold
 from edgecritic.studio.models import (
     NAME_LENGTH,
     Annotation,
@@ -26,7 +25,7 @@ from edgecritic.studio.models import (
     Project,
     now,
 )
-from edgecritic.studio.pictures import Upload, as_map, decode_png, encode_png, levels_of
+from edgecritic.studio.pictures import Upload, decode_png, encode_png, levels_of
 from edgecritic.studio.problems import Conflict, NotFound
 
 __all__ = [
@@ -158,22 +157,21 @@ def image_rows(session: Session, project_id: int) -> list[ImageRow]:
 
 def add_image(session: Session, project_id: int, name: str, upload: Upload) -> Image:
     """Store a checked photo under the stem of its file name."""
-    get_project(session, project_id)
-    count = session.scalar(select(func.count()).select_from(Image).where(Image.project_id == project_id))
-    if (count or 0) >= _MOST_IMAGES:
+    hold(session, Project, project_id)
+    stem, mine = stem_of(name), select(func.count()).select_from(Image).where(Image.project_id == project_id)
+    if (session.scalar(mine) or 0) >= _MOST_IMAGES:
         raise Conflict(f"a project holds at most {_MOST_IMAGES} images")
+    if session.scalar(mine.where(Image.name == stem)):
+        raise Conflict(f"the project has an image {stem!r} already; rename the file")
     image = Image(
         project_id=project_id,
-        name=stem_of(name),
+        name=stem,
         width=upload.width,
         height=upload.height,
         level=upload.level,
     )
-    try:
-        with session.begin_nested():
-            session.add(image)
-    except IntegrityError as error:
-        raise Conflict(f"the project has an image {image.name!r} already; rename the file") from error
+    session.add(image)
+    session.flush()
     files = {
         "photo": (upload.media_type, upload.photo),
         "proposal": ("image/png", upload.proposal),
@@ -192,6 +190,7 @@ def add_maps(
     if kind not in ("label", "detector"):
         raise InputError("a map must be a label or a detector's")
     base = clean_name(name)
+    hold(session, Image, image.id)
     for number, one in enumerate(maps, start=1):
         shown = base if len(maps) == 1 else clean_name(f"{base[: NAME_LENGTH - 8]} {number}")
         values = one if kind == "label" else levels_of(np.square(one.astype(np.float64)))
@@ -221,14 +220,13 @@ def levels(session: Session, image_id: int) -> NDArray[np.uint8]:
     return decode_png(file_of(session, image_id, "proposal").content)
 
 
-def label_maps(session: Session, image_id: int) -> dict[str, BoolArray]:
-    """Return the imported label maps of an image by name."""
-    rows = session.scalars(
+def label_maps(session: Session, image_id: int) -> Sequence[LabelMap]:
+    """Return the imported label maps of an image."""
+    return session.scalars(
         select(LabelMap)
         .where(LabelMap.image_id == image_id, LabelMap.kind == "label")
         .order_by(LabelMap.name)
-    )
-    return {row.name: as_map(row.content) for row in rows}
+    ).all()
 
 
 def detector_maps(session: Session, image_id: int) -> dict[str, NDArray[np.float64]]:
@@ -247,20 +245,22 @@ def invite(
     *,
     project_id: int | None = None,
     experiment_id: int | None = None,
+    number: int | None = None,
     days: int | None = 90,
 ) -> tuple[Invitation, str]:
     """Invite a person to one project or one experiment; return the invitation and its token.
 
-    The token is shown once: only its hash is stored.
+    The token is shown once: only its hash is stored. `number` is that of an experiment's subject.
     """
     if (project_id is None) == (experiment_id is None):
         raise InputError("an invitation is for one project or one experiment")
-    token = new_token()
+    token = auth.new_token()
     invitation = Invitation(
         name=clean_name(name),
         project_id=project_id,
         experiment_id=experiment_id,
-        token_hash=hash_token(token),
+        number=number,
+        token_hash=auth.hash_token(token),
         expires=None if days is None else now() + timedelta(days=days),
     )
     session.add(invitation)
@@ -269,8 +269,8 @@ def invite(
 
 
 def owner_invitation(session: Session, project_id: int) -> Invitation:
-    """Return the owner's own place among the annotators of a project."""
-    get_project(session, project_id)
+    """Return the owner's own place among the annotators of a project, made if it is not there."""
+    hold(session, Project, project_id)
     found = session.scalar(
         select(Invitation).where(Invitation.project_id == project_id, Invitation.is_owner.is_(True))
     )
@@ -295,8 +295,8 @@ def people_of(
 
 def revoke(session: Session, invitation_id: int) -> Invitation:
     """Take an invitation back; open browsers lose access at once, the work stays."""
-    found = session.get(Invitation, invitation_id)
-    if found is None or found.is_owner:
+    found = hold(session, Invitation, invitation_id)
+    if found.is_owner:
         raise NotFound("there is no such invitation")
     found.revoked = found.revoked or now()
     return found

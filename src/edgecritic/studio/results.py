@@ -15,12 +15,22 @@ from sqlalchemy.orm import Session
 
 from edgecritic.studio.models import Answer, Experiment, Image, Invitation, Slot, Trial
 
-__all__ = ["RiskRow", "Row", "SubjectRow", "export_csv", "risks", "rows_of", "subject_rows", "votes_csv"]
+__all__ = [
+    "RiskRow",
+    "Row",
+    "SubjectRow",
+    "csv_text",
+    "export_csv",
+    "risks",
+    "rows_of",
+    "subject_rows",
+    "votes_csv",
+]
 
 _PAUSE = timedelta(minutes=30)
 _COLUMNS = (
     *("observer", "session", "scene", "condition_1", "condition_2", "selection"),
-    *("mode", "part", "trial", "position", "reaction_ms", "time"),
+    *("mode", "part", "trial", "position", "reaction_ms", "time", "name"),
 )
 
 
@@ -167,26 +177,23 @@ def risks(rows: Iterable[Row]) -> list[RiskRow]:
 def export_csv(rows: Sequence[Row]) -> str:
     """Return all answers as CSV, the form that programs for pairwise comparisons read.
 
-    observer, session, scene, condition_1, condition_2, selection; then our own columns. Condition 1 is
-    on the left; the selection is 1 or 2; a session ends with a pause of half an hour.
+    observer, session, scene, condition_1, condition_2, selection; then our own columns. The observer is the
+    subject's id, the name is the last column; condition 1 is on the left; the selection is 1 or 2; a
+    session ends with a pause of half an hour.
     """
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(_COLUMNS)
+    table = []
     for row, sitting in _with_sessions(rows):
         conditions = [row.detector, "label"] if row.alarm_side == "left" else ["label", row.detector]
-        known = [_cell(row.subject), sitting, _cell(row.image), *map(_cell, conditions)]
+        known = [row.invitation_id, sitting, row.image, *conditions, 1 if row.side == "left" else 2]
         own = [row.mode, row.part, row.trial_id, row.position, row.reaction_ms]
         moment = row.server_time.isoformat() if row.server_time else ""
-        writer.writerow([*known, 1 if row.side == "left" else 2, *own, moment])
-    return stream.getvalue()
+        table.append([*known, *own, moment, row.subject])
+    return csv_text(_COLUMNS, table)
 
 
 def votes_csv(rows: Sequence[Row]) -> str:
     """Return the majority of every trial as CSV."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(["trial", "scene", "mode", "detector", "answers", "for_false_alarm", "majority"])
+    table = []
     words = {True: "false alarm", False: "label", None: "tie"}
     main = [row for row in rows if row.part == "main" and row.side is not None]
     votes = _votes(main)
@@ -195,8 +202,18 @@ def votes_csv(rows: Sequence[Row]) -> str:
         by_trial.setdefault(row.trial_id, []).append(row)
     for trial, mine in sorted(by_trial.items()):
         first = mine[0]
-        count = [trial, _cell(first.image), first.mode, _cell(first.detector), len(mine)]
-        writer.writerow([*count, sum(row.alarm_won for row in mine), words[votes[trial]]])
+        count = [trial, first.image, first.mode, first.detector, len(mine)]
+        table.append([*count, sum(row.alarm_won for row in mine), words[votes[trial]]])
+    columns = ("trial", "scene", "mode", "detector", "answers", "for_false_alarm", "majority")
+    return csv_text(columns, table)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table as CSV; no spreadsheet takes a text of it for a formula."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(value) if isinstance(value, str) else value for value in row] for row in rows)
     return stream.getvalue()
 
 
@@ -250,7 +267,5 @@ def _with_sessions(rows: Sequence[Row]) -> Iterable[tuple[Row, int]]:
         yield row, sitting
 
 
-def _cell(text: Any) -> str:
-    """Return text that a spreadsheet does not take for a formula."""
-    shown = str(text)
+def _cell(shown: str) -> str:
     return f"'{shown}" if shown[:1] in ("=", "+", "-", "@") else shown

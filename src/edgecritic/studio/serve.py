@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
+import numpy as np
 import uvicorn
+from numpy.typing import NDArray
 from sqlalchemy import select
+from sqlalchemy.orm import Session
+from starlette.applications import Starlette
 
 from edgecritic.errors import DataError, InputError
 from edgecritic.studio import auth, projects
 from edgecritic.studio.app import create_app
+from edgecritic.studio.connection import IDLE_SECONDS, Connection, allow_many_files
 from edgecritic.studio.database import Database, open_database
 from edgecritic.studio.models import Project
-from edgecritic.studio.pictures import encode_png, read_photo
+from edgecritic.studio.pictures import make_upload
 from edgecritic.studio.settings import Settings
 
-__all__ = ["PASSWORD_VARIABLE", "add_example", "prepare", "serve"]
+__all__ = [
+    "PASSWORD_VARIABLE",
+    "add_example",
+    "link_path",
+    "listen",
+    "login_path",
+    "prepare",
+    "serve",
+    "server_config",
+]
 
 PASSWORD_VARIABLE = "EDGECRITIC_STUDIO_PASSWORD"
 
@@ -33,18 +49,18 @@ def prepare(settings: Settings, *, command: str, example: bool = True) -> Databa
     InputError
         If others could reach the studio and neither a password nor a reverse proxy guards it.
     """
+    given = os.environ.get(PASSWORD_VARIABLE)
+    if given:
+        auth.check_length(given)
+    elif settings.needs_password and settings.is_new:
+        raise _open_to_all(settings, command)
     database = open_database(settings.database_url, f"{command} --migrate")
     try:
         with database.session() as session:
-            given = os.environ.get(PASSWORD_VARIABLE)
             if given and not auth.check_password(session, given):
                 auth.set_password(session, given)
-            if not (settings.local or settings.proxy_user_header or auth.has_password(session)):
-                raise InputError(
-                    f"others can reach {settings.host}, so the studio needs an owner's password: set one "
-                    f"with {command} --set-password or {PASSWORD_VARIABLE}, or name the header of "
-                    "your reverse proxy with --proxy-user-header"
-                )
+            if settings.needs_password and not auth.has_password(session):
+                raise _open_to_all(settings, command)
             empty = session.scalar(select(Project.id).limit(1)) is None
         if example and empty:
             add_example(database)
@@ -54,12 +70,36 @@ def prepare(settings: Settings, *, command: str, example: bool = True) -> Databa
     return database
 
 
+def _open_to_all(settings: Settings, command: str) -> InputError:
+    reached = (
+        f"people use {settings.public_url}" if settings.public_url else f"others can reach {settings.host}"
+    )
+    return InputError(
+        f"{reached}, so the studio needs an owner's password: set one with {command} --set-password or "
+        f"{PASSWORD_VARIABLE}, or name the header of your reverse proxy with --proxy-user-header and "
+        "--trusted-proxy"
+    )
+
+
+def login_path(settings: Settings, database: Database) -> str:
+    """Return the path at which the owner begins: a link that works once; empty if there is a password."""
+    with database.session() as session:
+        if settings.proxy_user_header or auth.has_password(session):
+            return ""
+        return link_path(session)
+
+
+def link_path(session: Session) -> str:
+    """Return the path of a new link of the owner."""
+    return f"enter/{auth.new_link(session)}"
+
+
 def add_example(database: Database, images: int = 6) -> None:
     """Add the synthetic data set as a project: photos, labels of five annotators, three detectors."""
     from edgecritic.datasets.synthetic import DETECTORS, dataset, detect
 
     cases = dataset(images, size=(240, 320))
-    uploads = [read_photo(_png(case.image), 10**7) for case in cases]
+    uploads = [make_upload(_as_bytes(case.image)) for case in cases]
     maps = [{name: detect(case.image, name) for name in DETECTORS} for case in cases]
     with database.session() as session:
         project = projects.create_project(session, "Synthetic shapes")
@@ -70,44 +110,77 @@ def add_example(database: Database, images: int = 6) -> None:
                 projects.add_maps(session, image, "detector", name, [strength])
 
 
-def serve(settings: Settings, database: Database, ready: Callable[[str], None]) -> None:
-    """Serve until interrupted; `ready` gets the address when connections are taken."""
-    app = create_app(settings, database)
-    config = uvicorn.Config(
+def listen(settings: Settings) -> list[socket.socket]:
+    """Return sockets for all addresses of the host; one port for all if any free one is wanted."""
+    port, made, problem = settings.port, [], 0
+    try:
+        found = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as error:
+        raise DataError(f"cannot listen on {settings.host}: there is no such address") from error
+    for family, _, _, _, address in dict.fromkeys(found):
+        try:
+            made.append(socket.create_server((address[0], port), family=family, backlog=2048))
+        except OSError as error:
+            problem = error.errno or 0
+            if problem == errno.EADDRINUSE:
+                break
+        else:
+            port = made[-1].getsockname()[1]
+    else:
+        if made:
+            return made
+    for one in made:
+        one.close()
+    hint = "is another program using it?" if problem == errno.EADDRINUSE else os.strerror(problem)
+    raise DataError(f"cannot listen on {settings.host}:{settings.port}; {hint}")
+
+
+def server_config(app: Starlette, settings: Settings) -> uvicorn.Config:
+    """Return how the server is run: no log of requests, no trust in proxies, no connection for ever."""
+    return uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
-        log_level="warning",
+        http=Connection,
+        ws="none",
+        log_level="error",
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=75,
+        timeout_keep_alive=int(IDLE_SECONDS),
         timeout_graceful_shutdown=5,
     )
-    server = _Server(config, ready)
-    with suppress(KeyboardInterrupt, SystemExit):  # the second: uvicorn could not listen
-        server.run()
-    if not server.started:
-        raise DataError(f"cannot listen on {settings.host}:{settings.port}; is another program using it?")
+
+
+def serve(
+    settings: Settings,
+    database: Database,
+    ready: Callable[[str], None],
+    sockets: list[socket.socket] | None = None,
+) -> None:
+    """Serve until interrupted, on sockets of `listen`; `ready` gets the address when it can be used."""
+    sockets = listen(settings) if sockets is None else sockets
+    allow_many_files()
+    server = _Server(server_config(create_app(settings, database), settings), settings, ready)
+    with suppress(KeyboardInterrupt):
+        server.run(sockets)
 
 
 class _Server(uvicorn.Server):
     """A server that says when connections are taken."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None]) -> None:
+    def __init__(self, config: uvicorn.Config, settings: Settings, ready: Callable[[str], None]) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._settings, self._ready = settings, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen."""
         await super().startup(sockets)
         if self.started:
             port = self.servers[0].sockets[0].getsockname()[1]
-            host = self.config.host
-            self._ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+            self._ready(replace(self._settings, port=port, public_url="").address)
 
 
-def _png(image: object) -> bytes:
-    import numpy as np
-
-    return encode_png(np.rint(255 * np.clip(np.asarray(image, dtype=float), 0, 1)))
+def _as_bytes(image: object) -> NDArray[np.uint8]:
+    values: NDArray[np.uint8] = np.rint(255 * np.clip(np.asarray(image, dtype=float), 0, 1)).astype(np.uint8)
+    return values

@@ -27,11 +27,11 @@ class Settings:
     host, port : where to listen
     public_url : str
         Address that people type, if a reverse proxy stands before the studio.
+    trusted_proxies : tuple of str
+        Addresses or networks of reverse proxies whose word counts: who the caller is (X-Forwarded-For), and
+        whether it is the owner (`proxy_user_header`).
     proxy_user_header : str
-        Header with which the reverse proxy names the owner it has authenticated; empty for none. It
-        counts only in requests that come from `proxy_address`.
-    proxy_address : str
-        Address of the reverse proxy.
+        Header with which a trusted proxy names the owner it has authenticated; empty for none.
     upload_bytes, upload_pixels : int
         Largest file and largest picture that is taken.
     """
@@ -41,8 +41,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8600
     public_url: str = ""
+    trusted_proxies: tuple[str, ...] = ()
     proxy_user_header: str = ""
-    proxy_address: str = "127.0.0.1"
     upload_bytes: int = 24 * MEBIBYTE
     upload_pixels: int = 24_000_000
     session_hours: int = 24 * 30
@@ -50,13 +50,35 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
             raise InputError(f"port must lie in 0 … 65535, got {self.port}")
-        if self.public_url and urlsplit(self.public_url).scheme not in ("http", "https"):
+        if self.public_url and not _is_web_address(self.public_url):
             raise InputError(f"the public URL must start with http:// or https://, got {self.public_url!r}")
+        for proxy in self.trusted_proxies:
+            try:
+                ipaddress.ip_network(proxy)
+            except ValueError:
+                raise InputError(
+                    f"a trusted proxy must be an address or a network, such as 10.0.0.0/8, got {proxy!r}"
+                ) from None
+        if self.proxy_user_header and not self.trusted_proxies:
+            raise InputError(
+                "the header of a proxy counts only from a known address; add --trusted-proxy ADDRESS"
+            )
 
     @property
     def database_url(self) -> str:
         """The URL of the database, with the embedded file as the default."""
         return self.db or f"sqlite:///{(self.data / 'studio.db').absolute()}"
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the embedded database is not there yet."""
+        return not self.db and not (self.data / "studio.db").exists()
+
+    @property
+    def address(self) -> str:
+        """The address that people use, as far as it is known before the studio listens."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url.rstrip("/") + "/" if self.public_url else f"http://{host}:{self.port}/"
 
     @property
     def local(self) -> bool:
@@ -67,6 +89,26 @@ class Settings:
     def secure(self) -> bool:
         """Whether people use HTTPS."""
         return self.public_url.startswith("https://")
+
+    @property
+    def needs_password(self) -> bool:
+        """Whether others can reach the server and no proxy says who the owner is."""
+        return bool(not self.local or self.public_url) and not self.proxy_user_header
+
+    def trusts(self, address: str) -> bool:
+        """Tell whether an address is one of a trusted proxy.
+
+        Examples
+        --------
+        >>> settings = Settings(data=Path("x"), trusted_proxies=("127.0.0.1", "10.0.0.0/8"))
+        >>> settings.trusts("10.1.2.3"), settings.trusts("192.168.0.1"), settings.trusts("unknown")
+        (True, False, False)
+        """
+        try:
+            found = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        return any(found in ipaddress.ip_network(proxy) for proxy in self.trusted_proxies)
 
     def allows_host(self, host: str) -> bool:
         """Tell whether a Host header names this server, so that no other name can be bound to it.
@@ -81,6 +123,14 @@ class Settings:
             return True
         name = urlsplit(f"//{host}").hostname or ""
         return is_loopback(name) or (not self.local and not self.public_url)
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        return False
 
 
 def is_loopback(host: str) -> bool:

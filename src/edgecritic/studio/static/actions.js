@@ -16,6 +16,10 @@ export const actions = {
     const size = Math.min(1000, Math.max(2, Math.round(Number($("speck").value)) || 8));
     const before = desk.state.count();
     $("speck").value = size;
+    if (!desk.history.mayDespeckle()) {
+      say("Specks of an image this large were removed as often as is possible. Undo a removal, or delete pieces one by one.");
+      return;
+    }
     commit({ op: "despeckle", data: { size } });
     say(`${(before - desk.state.count()).toLocaleString("en")} pixels in specks removed.`);
   },

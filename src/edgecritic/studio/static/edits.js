@@ -1,9 +1,8 @@
 // Edits: lines corner by corner, the live-wire, deleting, undo.
 
 import { $, desk } from "./desk.js";
+import { MOST_POINTS, MOST_STEPS, stepsOf } from "./fold.js";
 import { say, showNumbers } from "./tell.js";
-
-export const MOST_POINTS = 4000;
 
 export function commit(edit, patch = null) {
   if (desk.finished) return;
@@ -42,6 +41,8 @@ export function addVertex(pixel) {
     }
     rewire();
   } else {
+    const corner = desk.points.slice(-2);
+    if (stepsOf([...desk.points, x, y]) > MOST_STEPS) { finishLine(); desk.points = corner; }
     desk.points.push(x, y);
   }
   if (desk.points.length > 2 * MOST_POINTS) finishLine();

@@ -1,6 +1,8 @@
 // The label map as a fold over edits: the same rules as fold.py, integers only, the same pixels.
 
 export const FREE = 0, ADDED = 1, REMOVED = 2;
+const FOUND = 1, ASKED = 2, JUNCTION = 4, ASKED_BESIDE = 8, BESIDE = 16;
+export const MOST_POINTS = 4000, MOST_STEPS = 40000, SPECK_PIXELS = 1e8;
 const AROUND = [[-1, 0], [-1, 1], [0, 1], [1, 1], [1, 0], [1, -1], [0, -1], [-1, -1]];
 
 /** Call visit(x, y) for the pixels of a straight line by Bresenham's rule, both ends included. */
@@ -124,19 +126,30 @@ export class LabelState {
     }
   }
 
-  isJunction(x, y) {
+  isJunction(x, y, known) {
     if (!this.on(x, y)) return false;
-    let changes = 0;
-    let before = this.on(x + AROUND[7][1], y + AROUND[7][0]);
-    for (const [down, right] of AROUND) {
-      const here = this.on(x + right, y + down);
-      if (here && !before) changes++;
-      before = here;
+    const at = y * this.width + x;
+    if (!(known[at] & ASKED)) {
+      let changes = 0;
+      let before = this.on(x + AROUND[7][1], y + AROUND[7][0]);
+      for (const [down, right] of AROUND) {
+        const here = this.on(x + right, y + down);
+        if (here && !before) changes++;
+        before = here;
+      }
+      known[at] |= changes >= 3 ? ASKED | JUNCTION : ASKED;
     }
-    return changes >= 3;
+    return (known[at] & JUNCTION) !== 0;
   }
 
-  besideJunction(x, y) { return AROUND.some(([down, right]) => this.isJunction(x + right, y + down)); }
+  besideJunction(x, y, known) {
+    const at = y * this.width + x;
+    if (!(known[at] & ASKED_BESIDE)) {
+      const beside = AROUND.some(([down, right]) => this.isJunction(x + right, y + down, known));
+      known[at] |= beside ? ASKED_BESIDE | BESIDE : ASKED_BESIDE;
+    }
+    return (known[at] & BESIDE) !== 0;
+  }
 
   /** Return the pixels of all 8-connected pieces of fewer than `size` pixels. */
   specks(size) {
@@ -163,21 +176,23 @@ export class LabelState {
   connected(x, y, scope) {
     if (!this.on(x, y)) return [];
     const cut = scope === "segment", start = y * this.width + x;
-    const found = new Set([start]), waiting = [start];
+    const known = new Uint8Array(this.marks.length), found = [start], waiting = [start];
+    known[start] = FOUND;
     while (waiting.length) {
       const at = waiting.pop();
       const column = at % this.width, row = Math.floor(at / this.width);
-      if (cut && this.isJunction(column, row)) continue;
-      const beside = cut && this.besideJunction(column, row);
+      if (cut && this.isJunction(column, row, known)) continue;
+      const beside = cut && this.besideJunction(column, row, known);
       for (const [down, right] of AROUND) {
         const nx = column + right, ny = row + down, next = ny * this.width + nx;
-        if (!this.on(nx, ny) || found.has(next)) continue;
-        if (cut && (this.isJunction(nx, ny) || (beside && this.besideJunction(nx, ny)))) continue;
-        found.add(next);
+        if (!this.on(nx, ny) || known[next] & FOUND) continue;
+        if (cut && (this.isJunction(nx, ny, known) || (beside && this.besideJunction(nx, ny, known)))) continue;
+        known[next] |= FOUND;
+        found.push(next);
         waiting.push(next);
       }
     }
-    return [...found];
+    return found;
   }
 }
 
@@ -191,9 +206,27 @@ export function discSpans(radius) {
   return spans;
 }
 
+/** Return how many pixels a line visits. */
+export function stepsOf(points) {
+  let steps = 0;
+  for (let i = 2; i < points.length; i += 2) {
+    steps += Math.max(Math.abs(points[i] - points[i - 2]), Math.abs(points[i + 1] - points[i - 1])) + 1;
+  }
+  return steps;
+}
+
 /** A state with undo and redo without limit. */
 export class History {
   constructor(state) { this.state = state; this.done = []; this.undone = []; }
+
+  /** Tell whether specks may be removed once more; removals that follow each other are one. */
+  mayDespeckle() {
+    const ops = this.done.map((one) => one.edit.op);
+    const start = Math.max(ops.lastIndexOf("clear"), ops.lastIndexOf("replace"), 0);
+    const kept = [...ops.slice(start), "despeckle"];
+    const times = kept.filter((op, i) => op === "despeckle" && kept[i - 1] !== op).length;
+    return times <= Math.floor(SPECK_PIXELS / this.state.marks.length);
+  }
 
   /** Apply one event and return the box that has changed, or null. */
   push(edit, patch = null) {

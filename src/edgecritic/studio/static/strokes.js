@@ -1,13 +1,13 @@
 // Strokes of the eraser and of free drawing: shown while they grow, one edit when they end.
 
 import { desk } from "./desk.js";
-import { MOST_POINTS, commit } from "./edits.js";
-import { ADDED, discSpans, line } from "./fold.js";
+import { commit } from "./edits.js";
+import { ADDED, MOST_POINTS, MOST_STEPS, discSpans, line, stepsOf } from "./fold.js";
 
 export function beginStroke(pixel) {
   const [x, y] = desk.view.clamp(pixel);
   const op = desk.tool === "erase" ? "erase" : "draw";
-  desk.stroke = { op, points: [x, y], patch: desk.state.apply({ op: "none", data: {} }), spans: discSpans(desk.radius), radius: desk.radius };
+  desk.stroke = { op, points: [x, y], patch: desk.state.apply({ op: "none", data: {} }), spans: discSpans(desk.radius), radius: desk.radius, steps: 0 };
   touch(desk.stroke, x, y);
   refreshAround(x, y, x, y);
 }
@@ -15,6 +15,9 @@ export function beginStroke(pixel) {
 export function extendStroke(pixel) {
   const [x, y] = desk.view.clamp(pixel), from = desk.stroke.points.slice(-2);
   if (x === from[0] && y === from[1]) return;
+  const steps = stepsOf([...from, x, y]);
+  if (desk.stroke.steps + steps > MOST_STEPS) { endStroke(); beginStroke(from); }
+  desk.stroke.steps += steps;
   line(from[0], from[1], x, y, (px, py) => touch(desk.stroke, px, py));
   desk.stroke.points.push(x, y);
   refreshAround(Math.min(x, from[0]), Math.min(y, from[1]), Math.max(x, from[0]), Math.max(y, from[1]));

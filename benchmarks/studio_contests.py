@@ -1,0 +1,419 @@
+"""What clients of the studio compete for: every route that writes is in a contest.
+
+A test compares the routes of `CONTESTS` with those of the application, so that a new one needs a contest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import numpy as np
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from edgecritic.studio import auth, experiments, labelling, projects
+from edgecritic.studio.fold import runs_of
+from edgecritic.studio.models import (
+    Annotation,
+    Answer,
+    Event,
+    Experiment,
+    Image,
+    ImageFile,
+    Invitation,
+    LabelMap,
+    LoginSession,
+    Project,
+    Slot,
+    Trial,
+)
+from edgecritic.studio.pictures import as_map, encode_png
+from studio_writers import PASSWORD, Client, Contest, Guest, frame, uses
+
+EDITS = 40
+
+
+class Projects(Contest):
+    turns = ("create",)
+
+    def prepare(self, session: Session) -> None:  # noqa: ARG002
+        self.name = f"Race {self.world.rng.random()}"
+
+    @uses("POST /projects")
+    def create(self, client: Client) -> None:
+        reply = self.send(client, "/projects", 303, data={"name": self.name})
+        self.told.append(int(reply.headers["location"].split("/")[-1]))
+
+    def problems(self, session: Session) -> Iterator[str]:
+        stored = session.scalars(select(Project.id).where(Project.name == self.name)).all()
+        yield from self.expect(sorted(stored) == sorted(self.told), f"told {self.told}, stored {stored}")
+
+
+class Experiments(Contest):
+    turns = ("create",)
+
+    @uses("POST /projects/{project:id}/experiments")
+    def create(self, client: Client) -> None:
+        form = {"name": "Race", "seed": "5", "square": "11", "practice": "0", "checks": "1"}
+        reply = self.send(client, f"/projects/{self.world.project}/experiments", 303, data=form)
+        self.told.append(int(reply.headers["location"].split("/")[-1]))
+
+    def problems(self, session: Session) -> Iterator[str]:
+        yield from self.expect(len(set(self.told)) == len(self.told), f"one experiment for two: {self.told}")
+        drawn = set()
+        for experiment in self.told:
+            rows = session.execute(
+                select(Trial.alarm, Trial.label).where(Trial.experiment_id == experiment).order_by(Trial.id)
+            )
+            drawn.add(str([tuple(row) for row in rows]))
+        yield from self.expect(len(drawn) == 1 and drawn != {"[]"}, "equal seeds have drawn different trials")
+
+
+class Images(Contest):
+    turns = ("add",)
+
+    def prepare(self, session: Session) -> None:
+        self.project = projects.create_project(session, "Images").id
+
+    @uses("POST /projects/{project:id}/images")
+    def add(self, client: Client) -> None:
+        path = f"/projects/{self.project}/images?name=same.png"
+        reply = self.send(client, path, 201, 409, content=self.world.photo)
+        if reply.status_code == 201:
+            self.told.append(reply.json()["id"])
+
+    def problems(self, session: Session) -> Iterator[str]:
+        stored = session.scalars(select(Image.id).where(Image.project_id == self.project)).all()
+        files = session.scalar(
+            select(func.count()).select_from(ImageFile).where(ImageFile.image_id.in_(stored))
+        )
+        yield from self.expect(list(stored) == self.told, f"told {self.told}, stored {stored}")
+        yield from self.expect((len(stored), files) == (1, 3), f"{len(stored)} images, {files} files")
+
+
+class Maps(Contest):
+    turns = ("add", "add", "add_strength", "detect")
+
+    def prepare(self, session: Session) -> None:
+        self.project = projects.create_project(session, "Maps").id
+        self.image = projects.add_image(session, self.project, "one", self.world.upload).id
+
+    @uses("POST /projects/{project:id}/maps")
+    def add(self, client: Client) -> None:
+        path = f"/projects/{self.project}/maps?kind=label&name=Ada&file=one.png"
+        self.send(client, path, 201, content=encode_png(frame(client.number)))
+        self.told.append(client.number)
+
+    @uses("POST /projects/{project:id}/maps")
+    def add_strength(self, client: Client) -> None:
+        path = f"/projects/{self.project}/maps?kind=detector&name=sobel&file=one.png"
+        self.send(client, path, 201, content=encode_png(frame(client.number)))
+
+    @uses("POST /projects/{project:id}/detect")
+    def detect(self, client: Client) -> None:
+        self.send(client, f"/projects/{self.project}/detect", 303, data={"detector": "sobel"})
+
+    def problems(self, session: Session) -> Iterator[str]:
+        rows = session.scalars(select(LabelMap).where(LabelMap.image_id == self.image)).all()
+        names = sorted((row.kind, row.name) for row in rows)
+        yield from self.expect(names == [("detector", "sobel"), ("label", "Ada")], f"stored {names}")
+        stored = [as_map(row.content) for row in rows if row.kind == "label"]
+        kept = any(np.array_equal(stored[0], frame(number)) for number in self.told)
+        yield from self.expect(kept, "the label map is none of those that were sent")
+
+
+class People(Contest):
+    turns = ("invite",)
+
+    def prepare(self, session: Session) -> None:
+        self.project = projects.create_project(session, "People").id
+
+    @uses("POST /projects/{project:id}/people")
+    def invite(self, client: Client) -> None:
+        reply = self.send(client, f"/projects/{self.project}/people", 200, json={"names": ["Ada", "Ada"]})
+        self.told += [one["path"].removeprefix("/i/") for one in reply.json()["invited"]]
+
+    def problems(self, session: Session) -> Iterator[str]:
+        stored = session.scalars(
+            select(Invitation.token_hash).where(Invitation.project_id == self.project)
+        ).all()
+        wanted = sorted(auth.hash_token(token) for token in self.told)
+        yield from self.expect(sorted(map(str, stored)) == wanted, "invitations are missing or doubled")
+
+
+class OwnerPlaces(Contest):
+    turns = ("label",)
+
+    def prepare(self, session: Session) -> None:
+        self.project = projects.create_project(session, "Place").id
+
+    @uses("POST /projects/{project:id}/label")
+    def label(self, client: Client) -> None:
+        reply = self.send(client, f"/projects/{self.project}/label", 303)
+        self.told.append(int(reply.headers["location"].split("/")[2]))
+
+    def problems(self, session: Session) -> Iterator[str]:
+        stored = session.scalars(select(Invitation.id).where(Invitation.project_id == self.project)).all()
+        yield from self.expect(
+            len(stored) == 1 and set(self.told) == set(stored), f"told {self.told}, owner's places {stored}"
+        )
+
+
+class Entering(Contest):
+    turns = ("enter", "enter", "enter", "enter", "enter", "revoke")
+
+    def prepare(self, session: Session) -> None:
+        self.person = self.world.guest(session, project_id=self.world.project)
+
+    @uses("GET /i/{token}")
+    def enter(self, client: Client) -> None:
+        reply = self.send(client, f"/i/{self.person.token}", 303, 404, 429, method="GET")
+        if reply.status_code == 303:
+            self.told.append(reply.headers["set-cookie"].split("=", 1)[1].split(";")[0])
+
+    @uses("POST /invitations/{invitation:id}/revoke")
+    def revoke(self, client: Client) -> None:
+        self.send(client, f"/invitations/{self.person.id}/revoke", 303)
+
+    def problems(self, session: Session) -> Iterator[str]:
+        mine = session.get_one(Invitation, self.person.id)
+        rows = session.scalars(select(LoginSession).where(LoginSession.invitation_id == mine.id)).all()
+        wanted = sorted(auth.hash_token(one) for one in [self.person.secret, *self.told])
+        yield from self.expect(
+            sorted(row.secret_hash for row in rows) == wanted, "browser sessions are missing or doubled"
+        )
+        yield from self.expect((mine.opened is not None) == bool(self.told), "`opened` is wrong")
+        late = mine.revoked is None or any(row.created > mine.revoked for row in rows)
+        yield from self.expect(not late, "somebody has entered after the invitation was revoked")
+
+
+class Opening(Contest):
+    turns = ("open",)
+
+    def prepare(self, session: Session) -> None:
+        self.person = self.world.guest(session, project_id=self.world.project)
+
+    @uses("GET /g/{guest:id}/label/{image:id}")
+    def open(self, client: Client) -> None:
+        path = f"/g/{self.person.id}/label/{self.world.image}"
+        self.send(client, path, 200, method="GET", cookie=self.person.cookie)
+
+    def problems(self, session: Session) -> Iterator[str]:
+        query = select(Annotation.id).where(Annotation.invitation_id == self.person.id)
+        stored = session.scalars(query).all()
+        yield from self.expect(len(stored) == 1, f"{len(stored)} annotations of one person and image")
+
+
+class Editing(Contest):
+    """Edits, imports and the end of the work in several windows."""
+
+    turns = ("import_map", "edit", "import_map", "submit", "edit")
+
+    def prepare(self, session: Session) -> None:
+        self.person = self.world.guest(session, project_id=self.world.project)
+        person = session.get_one(Invitation, self.person.id)
+        self.annotation = labelling.open_annotation(session, person, self.world.image).id
+        self.path = f"/g/{self.person.id}/annotations/{self.annotation}"
+        self.edits: dict[int, str] = {}
+        self.refused: set[str] = set()
+        self.submits: list[int] = []
+
+    def post(self, client: Client, what: str, *allowed: int, **body: Any) -> httpx.Response:
+        return self.send(client, f"{self.path}/{what}", *allowed, cookie=self.person.cookie, **body)
+
+    def known(self, client: Client) -> int:
+        reply = self.post(client, "events", 200, method="GET")
+        return len(reply.json()["events"])
+
+    @uses("POST /g/{guest:id}/annotations/{annotation:id}/events")
+    def edit(self, client: Client) -> None:
+        start = self.known(client)
+        sent = {start + place: f"{client.number}-{start + place}" for place in range(EDITS)}
+        rows = [
+            {"seq": seq, "key": key, "op": "draw", "data": {"points": [client.number, 1, client.number, 5]}}
+            for seq, key in sent.items()
+        ]
+        if self.post(client, "events", 200, 409, json={"events": rows}).status_code == 200:
+            self.edits |= sent
+        else:
+            self.refused |= set(sent.values())
+
+    @uses("POST /g/{guest:id}/annotations/{annotation:id}/import")
+    def import_map(self, client: Client) -> None:
+        reply = self.post(client, "import", 200, 409, content=encode_png(frame(client.number)))
+        if reply.status_code == 200:
+            self.told.append(runs_of(frame(client.number)))
+
+    @uses("POST /g/{guest:id}/annotations/{annotation:id}/submit")
+    def submit(self, client: Client) -> None:
+        known = self.known(client)
+        if self.post(client, "submit", 200, 400, json={"count": known}).status_code == 200:
+            self.submits.append(known)
+
+    def problems(self, session: Session) -> Iterator[str]:
+        query = select(Event).where(Event.annotation_id == self.annotation).order_by(Event.seq)
+        rows = session.scalars(query).all()
+        drawn = {row.seq: row.key for row in rows if row.op == "draw"}
+        yield from self.expect([row.seq for row in rows] == list(range(len(rows))), "the edits have gaps")
+        yield from self.expect(
+            drawn == self.edits, f"{len(self.edits)} edits acknowledged, {len(drawn)} stored"
+        )
+        imports = sorted(row.data["runs"] for row in rows if row.op == "replace")
+        yield from self.expect(
+            imports == sorted(self.told), f"{len(self.told)} imports acknowledged, {len(imports)} stored"
+        )
+        yield from self.ended(session.get_one(Annotation, self.annotation), len(rows))
+
+    def ended(self, annotation: Annotation, count: int) -> Iterator[str]:
+        done = annotation.submitted is not None
+        yield from self.expect(done == bool(self.submits), "the map is submitted or not, but not as told")
+        yield from self.expect(
+            not done or set(self.submits) == {count}, f"submitted with {self.submits} edits, stored {count}"
+        )
+
+
+class Reopening(Editing):
+    """The same while the owner gives the work back, again and again."""
+
+    turns = ("submit", "edit", "reopen", "import_map", "submit", "reopen")
+
+    @uses("POST /annotations/{annotation:id}/reopen")
+    def reopen(self, client: Client) -> None:
+        self.send(client, f"/annotations/{self.annotation}/reopen", 303)
+
+    def ended(self, annotation: Annotation, count: int) -> Iterator[str]:
+        yield from self.expect(
+            annotation.submitted is None or self.submits, "the map is submitted, but nobody was told"
+        )
+        yield from self.expect(max(self.submits, default=0) <= count, "edits of a submitted map are missing")
+
+
+class Subjects(Contest):
+    turns = ("invite", "invite", "invite", "invite", "invite", "invite", "close")
+
+    def prepare(self, session: Session) -> None:
+        self.experiment = self.world.experiment(session)
+
+    @uses("POST /experiments/{experiment:id}/subjects")
+    def invite(self, client: Client) -> None:
+        path = f"/experiments/{self.experiment}/subjects"
+        reply = self.send(client, path, 200, 409, json={"names": ["Ada"]})
+        if reply.status_code == 200:
+            self.told += [one["path"].removeprefix("/i/") for one in reply.json()["invited"]]
+
+    @uses("POST /experiments/{experiment:id}/close")
+    def close(self, client: Client) -> None:
+        self.send(client, f"/experiments/{self.experiment}/close", 303)
+
+    def problems(self, session: Session) -> Iterator[str]:
+        query = select(Invitation).where(Invitation.experiment_id == self.experiment).order_by(Invitation.id)
+        people = session.scalars(query).all()
+        stored = sorted(str(one.token_hash) for one in people)
+        wanted = sorted(auth.hash_token(token) for token in self.told)
+        yield from self.expect(stored == wanted, "subjects are missing or doubled")
+        orders, sides = [], []
+        for one in people:
+            rows = session.execute(
+                select(Slot.trial_id, Slot.alarm_side)
+                .where(Slot.invitation_id == one.id)
+                .order_by(Slot.position)
+            ).all()
+            orders.append(tuple(row.trial_id for row in rows))
+            sides.append({row.trial_id: row.alarm_side for row in rows})
+        yield from self.expect(len(set(orders)) == len(orders), "two subjects have one schedule")
+        mirrored = all(
+            first[trial] != second[trial]
+            for first, second in zip(sides[::2], sides[1::2], strict=False)
+            for trial in first
+        )
+        yield from self.expect(mirrored, "two subjects in succession are not mirrored")
+        closed = session.get_one(Experiment, self.experiment).closed
+        late = closed is not None and any(one.created > closed for one in people)
+        yield from self.expect(not late, "somebody was invited after the experiment was closed")
+
+
+class Answers(Contest):
+    def prepare(self, session: Session) -> None:
+        self.experiment = self.world.experiment(session)
+        experiment = session.get_one(Experiment, self.experiment)
+        (person, token), *_ = experiments.invite_subjects(session, experiment, ["Ada"])
+        self.person = Guest(person.id, token, auth.start_session(session, person, 1))
+        self.slots = session.scalars(select(Slot.id).where(Slot.invitation_id == person.id)).all()
+        end = self.world.rng.choice(["close", "revoke"])
+        self.turns = ("answer", "answer", "answer", "answer", "answer", end)
+
+    @uses("POST /g/{guest:id}/answers")
+    def answer(self, client: Client) -> None:
+        slot, side = self.slots[client.number % 3], ("left", "right")[client.number % 2]
+        given = {"slot": slot, "side": side, "reaction_ms": 500}
+        path = f"/g/{self.person.id}/answers"
+        reply = self.send(client, path, 200, 403, cookie=self.person.cookie, json=given)
+        if reply.status_code == 200:
+            self.told.append((reply.json()["slot"], reply.json()["side"]))
+
+    @uses("POST /experiments/{experiment:id}/close")
+    def close(self, client: Client) -> None:
+        self.send(client, f"/experiments/{self.experiment}/close", 303)
+
+    @uses("POST /invitations/{invitation:id}/revoke")
+    def revoke(self, client: Client) -> None:
+        self.send(client, f"/invitations/{self.person.id}/revoke", 303)
+
+    def problems(self, session: Session) -> Iterator[str]:
+        rows = session.scalars(select(Answer).where(Answer.slot_id.in_(self.slots))).all()
+        stored = {(row.slot_id, row.side) for row in rows}
+        yield from self.expect(stored == set(self.told), f"told {self.told}, stored {stored}")
+        closed = session.get_one(Experiment, self.experiment).closed
+        ended = closed or session.get_one(Invitation, self.person.id).revoked
+        late = ended is not None and any(row.server_time > ended for row in rows)
+        yield from self.expect(not late, "an answer was taken after the end")
+
+
+class Logins(Contest):
+    turns = ("login", "logout", "logout", "logout")
+
+    def prepare(self, session: Session) -> None:
+        self.shared = auth.start_session(session, None, 1)
+
+    @uses("POST /login")
+    def login(self, client: Client) -> None:
+        reply = self.send(client, "/login", 303, data={"password": PASSWORD})
+        if reply.status_code == 303:
+            self.told.append(reply.headers["set-cookie"].split("=", 1)[1].split(";")[0])
+
+    @uses("POST /logout")
+    def logout(self, client: Client) -> None:
+        self.send(client, "/logout", 303, cookie=f"edgecritic_owner={self.shared}")
+
+    def problems(self, session: Session) -> Iterator[str]:
+        held = [auth.session_of(session, secret) is not None for secret in self.told]
+        yield from self.expect(all(held), "a browser that has logged in is not known")
+        yield from self.expect(auth.session_of(session, self.shared) is None, "a browser was not logged out")
+
+
+class Links(Contest):
+    """The owner's link, which lets one browser in."""
+
+    turns = ("enter",)
+
+    def prepare(self, session: Session) -> None:
+        self.token = auth.new_link(session)
+
+    @uses("GET /enter/{token}")
+    def enter(self, client: Client) -> None:
+        reply = self.send(client, f"/enter/{self.token}", 303, 404, method="GET", cookie="none=1")
+        if reply.status_code == 303:
+            self.told.append(reply.headers["set-cookie"].split("=", 1)[1].split(";")[0])
+
+    def problems(self, session: Session) -> Iterator[str]:
+        yield from self.expect(len(self.told) == 1, f"the link has let {len(self.told)} browsers in")
+        held = [auth.session_of(session, secret) is not None for secret in self.told]
+        yield from self.expect(all(held), "the browser that the link has let in is not known")
+
+
+CONTESTS: tuple[type[Contest], ...] = (
+    *(Projects, Experiments, Images, Maps, People, OwnerPlaces, Entering),
+    *(Opening, Editing, Reopening, Subjects, Answers, Logins, Links),
+)

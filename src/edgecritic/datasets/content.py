@@ -1,0 +1,120 @@
+"""The one way to read a file: once, whole, in bounded memory, and only if it is a regular file.
+
+What is hashed and what is decoded are the same bytes, so a file that changes in the meantime cannot be
+kept under the hash of another state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from edgecritic.datasets._guard import FILE_LIMIT, TEXT_LIMIT, reading
+from edgecritic.errors import DataError
+
+__all__ = ["Content", "digest", "open_regular", "read_content", "read_text"]
+
+PathLike = str | os.PathLike[str]
+
+_FLAGS = os.O_RDONLY
+for _name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK"):  # not every system has all of them
+    _FLAGS |= getattr(os, _name, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of one file; every reader of `edgecritic.datasets` takes it in place of a path.
+
+    Attributes
+    ----------
+    path : Path
+        The name: its ending tells the format, and messages begin with it. There need not be such a file.
+    data : bytes
+    """
+
+    path: Path
+    data: bytes = field(repr=False)
+
+
+def read_content(path: PathLike, *, limit: int = FILE_LIMIT) -> Content:
+    """Read a file once.
+
+    Parameters
+    ----------
+    path : path
+    limit : int
+        Most bytes; a larger file is refused before anything of it is read.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, it is a folder, pipe, socket or device, is too large, cannot be
+        opened, or changes while it is read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_bytes(b"edge")
+    ...     read_content(Path(folder, "a.txt")).data
+    b'edge'
+    """
+    file = Path(path)
+    with open_regular(file) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > limit:
+            raise DataError(f"is {size} bytes long, more than the allowed {limit}")
+        data = stream.read(size + 1)
+        if len(data) != size:
+            raise DataError(f"changed while it was read ({size} bytes expected, got {len(data)}); try again")
+    return Content(file, data)
+
+
+def read_text(path: PathLike, *, limit: int = TEXT_LIMIT) -> str:
+    """Return the text of a file in UTF-8, with or without a mark of the byte order at its start.
+
+    Raises
+    ------
+    DataError
+        As `read_content`, and if the bytes are no UTF-8.
+    """
+    content = read_content(path, limit=limit)
+    try:
+        return content.data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{content.path}: is no UTF-8 text ({error.reason} at byte {error.start})") from error
+
+
+def digest(contents: Iterable[Content]) -> str:
+    """Return a hash (SHA-256, hexadecimal) of the bytes of files, in the given order."""
+    found = hashlib.sha256()
+    for content in contents:
+        found.update(len(content.data).to_bytes(8, "little"))
+        found.update(content.data)
+    return found.hexdigest()
+
+
+@contextmanager
+def open_regular(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file, or refuse; never waits for a pipe, never touches a device.
+
+    Whatever goes wrong in the block becomes a `DataError` that names the file.
+    """
+    with reading(path):
+        _check_kind(path.stat().st_mode)
+        with os.fdopen(os.open(path, _FLAGS), "rb") as stream:
+            _check_kind(os.fstat(stream.fileno()).st_mode)  # it may have been replaced since
+            yield stream
+
+
+def _check_kind(mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise DataError("is a folder, a file was expected")
+    if not stat.S_ISREG(mode):
+        raise DataError("is a pipe, socket or device, a regular file was expected; save it to a file first")

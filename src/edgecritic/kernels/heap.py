@@ -1,0 +1,72 @@
+"""Nodes that wait for their turn in a search: a binary heap of (key, node), and what is overtaken in it."""
+
+from __future__ import annotations
+
+from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Int32s, Int64s
+
+__all__ = ["push", "drop_first", "tidy", "shorten"]
+
+
+@kernel
+def push(keys: Int64s, nodes: Int32s, size: int, key: int, node: int) -> None:
+    """Put an entry into a heap of `size` entries."""
+    hole = size
+    while hole > 0:
+        parent = (hole - 1) >> 1
+        if keys[parent] <= key:
+            break
+        keys[hole] = keys[parent]
+        nodes[hole] = nodes[parent]
+        hole = parent
+    keys[hole] = key
+    nodes[hole] = node
+
+
+@kernel
+def drop_first(keys: Int64s, nodes: Int32s, size: int) -> None:
+    """Take the entry of the smallest key out of a heap of `size` entries."""
+    last = size - 1
+    key = keys[last]
+    node = nodes[last]
+    hole = 0
+    while True:
+        child = 2 * hole + 1
+        if child >= last:
+            break
+        if child + 1 < last and keys[child + 1] < keys[child]:
+            child += 1
+        if keys[child] >= key:
+            break
+        keys[hole] = keys[child]
+        nodes[hole] = nodes[child]
+        hole = child
+    keys[hole] = key
+    nodes[hole] = node
+
+
+@kernel
+def tidy(keys: Int64s, nodes: Int32s, size: int, reach: Int64s, price: Int64s) -> int:
+    """Throw out entries that were overtaken by a shorter way; return how many stay."""
+    kept = 0
+    for at in range(size):
+        key = keys[at]
+        node = nodes[at]
+        if key == reach[node] - price[node]:
+            push(keys, nodes, kept, key, node)
+            kept += 1
+    return kept
+
+
+@kernel
+def shorten(keys: Int64s, nodes: Int32s, size: int, reach: Int64s, price: Int64s) -> int:
+    """Throw entries out of an unsorted list that were overtaken by a shorter way; return how many stay."""
+    kept = 0
+    for at in range(size):
+        key = keys[at]
+        node = nodes[at]
+        if key == reach[node] - price[node]:
+            keys[kept] = key
+            nodes[kept] = node
+            kept += 1
+    return kept
