@@ -12,7 +12,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 help:
 	@echo "make demo      show what EdgeCritic does, on generated data"
 	@echo "make test      run all tests"
-	@echo "make fuzz      run the tests with random input on fresh input and more of it (ARGS=tests/test_damage.py for one file)"
+	@echo "make fuzz      run the tests with random input on fresh input and more of it (ARGS=tests/datasets/test_damage.py for one file)"
 	@echo "make coverage  run all tests and say which lines they miss; fails below 92 %"
 	@echo "make mutants   break the measures on purpose and see whether the tests notice; fails below 85 %"
 	@echo "make lint      check format, style, types and import directions"

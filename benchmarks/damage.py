@@ -2,7 +2,7 @@
 
 python benchmarks/run.py files
 
-Every sample of `tests/corpus.py` whose format keeps a checksum is damaged in one bit, or cut, and read in
+Every sample of `tests/datasets/corpus.py` whose format keeps a checksum is damaged in one bit, or cut, and read in
 every way that works on the whole file. The result must be an error, or equal to that of the whole file. Where
 zlib's own checksum stays right no reader can know: Adler-32 is weak on maps of zeros and ones. Such bits are
 told apart.
@@ -27,7 +27,7 @@ from edgecritic.datasets import files
 from edgecritic.datasets.content import Content
 from edgecritic.errors import EdgeCriticError
 
-CORPUS = runpy.run_path(str(ROOT / "tests" / "corpus.py"))
+CORPUS = runpy.run_path(str(ROOT / "tests" / "datasets" / "corpus.py"))
 SHAPE = (90, 110)
 """Large enough for 2,000 different cuts of most samples."""
 

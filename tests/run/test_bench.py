@@ -186,7 +186,7 @@ def test_grey_truth_is_cut_if_asked_for(tmp_path, capsys):
     base = ["bench", str(place / "pred"), "--truth", str(place / "truth"), "--out", str(tmp_path / "out")]
     for share, pixels in (("0.5", 40), ("0.2", 80)):  # in one folder: records of another cut are not taken
         assert main([*base, "--binarize", share]) == 0
-        assert read_counts(tmp_path / "out/pred/im0_ev1.txt")[0, 2] == pixels
+        assert read_counts(tmp_path / "out/pred/im0_ev1.txt").truth[0] == pixels
         assert f"cut at {share}" in load_results(tmp_path / "out")["notes"][0]
     capsys.readouterr()
     assert main([*base, "--binarize", "2"]) == 1
@@ -202,8 +202,8 @@ def test_masks_leave_pixels_out(tmp_path):
     half = run_bench({"mine": place / "pred"}, place / "truth", masks=place / "masks", draws=0).details[
         "mine"
     ]
-    assert half.counts["im0"][0, 2] == whole.counts["im0"][0, 2] / 2
-    assert half.zero["im0"][3] == 40 * 25
+    assert half.counts["im0"].truth[0] == whole.counts["im0"].truth[0] / 2
+    assert half.counts["im0"].zero.candidate.item() == 40 * 25
 
 
 def test_own_protocol_and_curves(tmp_path, capsys):

@@ -9,6 +9,8 @@ from scipy.ndimage import label
 from edgecritic.errors import InputError
 from edgecritic.studio.fold import Edit, check_edit, check_specks, counting, fold, line, runs_of
 
+pytestmark = pytest.mark.kernels
+
 HEIGHT, WIDTH = 14, 18
 xs, ys = st.integers(0, WIDTH - 1), st.integers(0, HEIGHT - 1)
 

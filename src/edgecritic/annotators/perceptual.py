@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from edgecritic.assignment.pixel_lists import PixelMatcher
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, as_tolerance
+from edgecritic.protocols.counts import Counts
 from edgecritic.values import Value
 
 __all__ = ["LabelStrength", "strength", "agreement_matrix", "SLACK"]
@@ -89,15 +90,15 @@ class LabelStrength(Value):
         """The F of every two annotators, 2·matches / (labels of both); 1 where both maps are empty."""
         return agreement_matrix(self.matches)
 
-    def human_counts(self) -> NDArray[np.float64]:
-        """Return (cntR, sumR, cntP, sumP) of all annotators as candidates against the others.
+    def human_counts(self) -> Counts:
+        """Return the counts of all annotators as candidates against the others.
 
         The same as :func:`edgecritic.protocols.human.human_counts`, without matching anew.
         """
         sizes = int(np.trace(self.matches))
         hit = int(self.matches.sum()) - sizes
         seen = sum(int(np.count_nonzero(partners)) for partners in self.partners)
-        return np.array([hit, (self.annotators - 1) * sizes, seen, sizes], dtype=np.float64)
+        return Counts.of_one((hit, (self.annotators - 1) * sizes, seen, sizes), threshold=1.0)
 
     def _kept(self, keep: Sequence[BoolArray]) -> list[BoolArray]:
         return [self._mask(pixels[chosen]) for pixels, chosen in zip(self.pixels, keep, strict=True)]

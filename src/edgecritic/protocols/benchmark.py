@@ -134,13 +134,15 @@ class Benchmark:
         swept = sweep(strength, truths, protocol=self.protocol, mask=mask)
         self.add_counts(_fingerprint(strength, truths) if id is None else str(id), swept)
 
-    def add_counts(self, id: str, counted: Sweep) -> None:  # noqa: A002
-        """Add the counts of one image that was judged before."""
-        _check_kind(counted, Sweep, "the counts of an image, edgecritic.sweep(…)")
-        self._check_protocol(counted.protocol)
+    def add_counts(self, id: str, counted: Sweep | Counts) -> None:  # noqa: A002
+        """Add the counts of one image that was judged before, by this protocol."""
+        if isinstance(counted, Sweep):
+            self._check_protocol(counted.protocol)
+            counted = counted.counts
+        _check_kind(counted, Counts, "the counts of an image, edgecritic.sweep(…)")
         if id in self._counts:
             raise InputError(f"the image {id!r} was judged already; give every image its own id")
-        self._counts[id] = counted.counts
+        self._counts[id] = counted
 
     def merge(self, other: Benchmark) -> Benchmark:
         """Take over the images of another part; return this benchmark."""

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.datasets.content import PathLike, read_text
 from edgecritic.errors import DataError, InputError
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.curves import Array, f_measure
 from edgecritic.protocols.summary import BestPoint, CountTable, Summary
 from edgecritic.run.files import write_text
@@ -149,8 +149,8 @@ def read_image_scores(path: PathLike) -> tuple[BestPoint, ...]:
     )
 
 
-def read_counts(path: PathLike) -> NDArray[np.float64]:
-    """Read ``<image>_ev1.txt``: an array of rows (threshold, cntR, sumR, cntP, sumP), thresholds ascending.
+def read_counts(path: PathLike) -> Counts:
+    """Read ``<image>_ev1.txt``, which has rows (threshold, cntR, sumR, cntP, sumP) in any order.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def read_counts(path: PathLike) -> NDArray[np.float64]:
             f"{_name(path)}, line {lines[int(order[repeated[0] + 1])]}: the threshold "
             f"{ordered[repeated[0], 0]:g} comes twice"
         )
-    return ordered
+    return Counts.from_rows(ordered)
 
 
 def write_summary(path: PathLike, summary: Summary | ClassicSummary, *, threshold: bool = True) -> None:
@@ -217,15 +217,12 @@ def write_image_scores(path: PathLike, scores: Summary | Sequence[BestPoint]) ->
     _write(path, rows)
 
 
-def write_counts(path: PathLike, rows: Any) -> None:
-    """Write ``<image>_ev1.txt`` from rows (threshold, cntR, sumR, cntP, sumP).
+def write_counts(path: PathLike, counts: Counts) -> None:
+    """Write ``<image>_ev1.txt``: rows (threshold, cntR, sumR, cntP, sumP).
 
     Counts that six digits cannot hold are written in full.
     """
-    table = np.asarray(rows, dtype=np.float64)
-    if table.ndim != 2 or table.shape[1] != 5:
-        raise InputError(f"rows must be (threshold, cntR, sumR, cntP, sumP), got shape {table.shape}")
-    _write(path, table.tolist(), exact_from=1)
+    _write(path, counts.table().tolist(), exact_from=1)
 
 
 def write_all(folder: PathLike, summary: Summary, counts: CountTable | None = None) -> tuple[Path, ...]:
@@ -243,10 +240,10 @@ def write_all(folder: PathLike, summary: Summary, counts: CountTable | None = No
     write_curve(files[1], summary)
     write_image_scores(files[2], summary)
     if counts is not None:
-        for name, rows in zip(counts.names, counts.counts, strict=True):
+        for place, name in enumerate(counts.names):
             files.append(home / f"{name}_ev1.txt")
             files[-1].parent.mkdir(parents=True, exist_ok=True)
-            write_counts(files[-1], np.column_stack([counts.thresholds, rows]))
+            write_counts(files[-1], counts.counts[place])
     return tuple(files)
 
 

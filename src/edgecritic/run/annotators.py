@@ -15,6 +15,7 @@ from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
 from edgecritic.errors import DataError, EdgeCriticError, OutputError
 from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.human import human_level
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
@@ -25,7 +26,7 @@ __all__ = ["AnnotatorsRun", "run_annotators", "SCHEMA"]
 SCHEMA = 1
 """Version of the layout of ``annotators.json``."""
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,14 +153,14 @@ def _measure(case: Case, job: _Job) -> dict[str, Any]:
         "tolerance": found.tolerance,
         "census": list(Census.of(found).counts),
         "matches": found.matches.tolist(),
-        "human": found.human_counts().tolist(),
+        "human": found.human_counts().as_dict(),
     }
 
 
 def _summary(images: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     censuses = [Census(counts=tuple(one["census"])) for one in images.values()]
     by_boundary, by_label = shares(censuses), shares(censuses, weight="label")
-    human = human_level(np.array(one["human"]) for one in images.values())
+    human = human_level(Counts.from_dict(one["human"]) for one in images.values())
     means = np.array([_mean_agreement(one) for one in images.values()])
     sizes = np.array([one["tolerance"] for one in images.values()])
     return {

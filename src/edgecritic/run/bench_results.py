@@ -15,7 +15,6 @@ from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.crispness import summarise_crispness
 from edgecritic.protocols.human import human_level
 from edgecritic.protocols.presets import Protocol
-from edgecritic.protocols.sweep import Sweep
 from edgecritic.run.judge import TOLERANCE_SHARES, Failure, Judged, variants
 from edgecritic.run.store import RECORDS, safe_name
 
@@ -60,18 +59,7 @@ def pooled(protocol: Protocol, judged: Mapping[str, Judged], variant: str, draws
     """Pool the counts of all images under one of the protocols of `variants`."""
     benchmark = Benchmark(protocol)
     for name, item in judged.items():
-        plain = item.counts[variant]
-        benchmark.add_counts(
-            name,
-            Sweep(
-                protocol=protocol,
-                shape=tuple(item.numbers["shape"]),
-                tolerance=item.numbers["tolerance"],
-                annotators=item.numbers["annotators"],
-                counts=np.array(plain["counts"]),
-                zero=np.array(plain["zero"]),
-            ),
-        )
+        benchmark.add_counts(name, item.counts[variant])
     return benchmark.result(draws=draws)
 
 
@@ -193,8 +181,7 @@ def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dic
             common = sorted(details[first].counts.keys() & details[second].counts.keys())
             if not draws or len(common) < 2 or not _same_thresholds(details[first], details[second]):
                 continue
-            pair = [_only(details[name], common) for name in (first, second)]
-            test = pair[0].against(pair[1], draws=draws)
+            test = details[first].only(common).against(details[second].only(common), draws=draws)
             row: dict[str, Any] = {"first": first, "second": second, "images": len(common)}
             for key, part in (("ods", test.ods), ("ois", test.ois), ("ap", test.ap)):
                 row[key] = {
@@ -208,23 +195,12 @@ def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dic
 
 
 def _same_thresholds(first: BenchmarkResult, second: BenchmarkResult) -> bool:
-    one, other = (next(iter(result.counts.values()))[:, 0] for result in (first, second))
+    one, other = (next(iter(result.counts.values())).thresholds for result in (first, second))
     return np.array_equal(one, other)
 
 
-def _only(result: BenchmarkResult, names: Sequence[str]) -> BenchmarkResult:
-    return BenchmarkResult(
-        summary=result.summary,
-        intervals=result.intervals,
-        counts={name: result.counts[name] for name in names},
-        zero={name: result.zero[name] for name in names},
-    )
-
-
 def _human(judged: Mapping[str, Mapping[str, Judged]]) -> dict[str, Any] | None:
-    counts = [
-        np.array(item.human) for items in judged.values() for item in items.values() if item.human is not None
-    ]
+    counts = [item.human for items in judged.values() for item in items.values() if item.human is not None]
     level = human_level(counts)
     return None if level is None else level.as_dict()
 

@@ -16,10 +16,11 @@ from edgecritic.datasets.doctor import check_case, check_lossy
 from edgecritic.datasets.files import holds_segmentations
 from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.inputs import BoolArray
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.crispness import average_crispness
 from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.presets import Protocol
-from edgecritic.protocols.sweep import Sweep, sweep, sweep_maps
+from edgecritic.protocols.sweep import sweep, sweep_maps
 from edgecritic.run.store import kept, record_key, safe_name
 
 __all__ = ["Job", "Judged", "Failure", "judge", "variants", "EXTRAS", "TOLERANCE_SHARES"]
@@ -33,7 +34,7 @@ TOLERANCE_SHARES = (1.0, 0.5, 0.25)
 HUMAN = "@human"
 """The folder of the annotators' counts; no detector's safe name has an @."""
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 """Raised when what a record holds or how it is computed changes."""
 
 
@@ -67,19 +68,19 @@ class Judged:
 
     Attributes
     ----------
-    counts : dict
+    counts : dict of Counts
         The counts under the protocol (``main``) and those of the extras.
     numbers : dict
         Single numbers, hashes of the files, and notes.
-    human : list of float or None
+    human : Counts or None
         Counts of the annotators against each other.
     """
 
     detector: str
     id: str
-    counts: dict[str, Any]
+    counts: dict[str, Counts]
     numbers: dict[str, Any]
-    human: list[float] | None = None
+    human: Counts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +129,9 @@ def _judge(job: Job) -> Judged:
     if job.human:
         people = {name: value for name, value in hashes.items() if name != "prediction_hash"}
         key = record_key({**version, **people})
-        human = _kept(job, HUMAN, key, lambda: _human(case, job))["counts"]
-    return Judged(job.detector, job.case.id, content["counts"], {**content["numbers"], **hashes}, human)
+        human = Counts.from_dict(_kept(job, HUMAN, key, lambda: _human(case, job))["counts"])
+    counts = {name: Counts.from_dict(one) for name, one in content["counts"].items()}
+    return Judged(job.detector, job.case.id, counts, {**content["numbers"], **hashes}, human)
 
 
 def _kept(job: Job, group: str, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -187,7 +189,7 @@ def _measure(loaded: _Loaded, job: Job) -> dict[str, Any]:
             numbers["crispness"] = None if np.isnan(crisp) else crisp
     main = swept["main"]
     numbers |= {"annotators": main.annotators, "tolerance": main.tolerance, "shape": list(main.shape)}
-    return {"counts": {name: _plain(one) for name, one in swept.items()}, "numbers": numbers}
+    return {"counts": {name: one.counts.as_dict() for name, one in swept.items()}, "numbers": numbers}
 
 
 def _human(loaded: _Loaded, job: Job) -> dict[str, Any]:
@@ -195,11 +197,7 @@ def _human(loaded: _Loaded, job: Job) -> dict[str, Any]:
     if mask is not None:
         truths = [one & mask for one in truths]
     tolerance = job.protocol.tolerance_for(truths[0].shape)
-    return {"counts": human_counts(truths, tolerance=tolerance).tolist()}
-
-
-def _plain(swept: Sweep) -> dict[str, Any]:
-    return {"counts": swept.counts.tolist(), "zero": swept.zero.tolist()}
+    return {"counts": human_counts(truths, tolerance=tolerance).as_dict()}
 
 
 def _refuse_errors(case: Case, strength: Any, truths: Any, mask: Any) -> list[str]:

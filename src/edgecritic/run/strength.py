@@ -19,8 +19,9 @@ from edgecritic.datasets.content import digest
 from edgecritic.datasets.files import holds_segmentations
 from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol
-from edgecritic.protocols.sweep import Sweep, sweep
+from edgecritic.protocols.sweep import sweep
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
 from edgecritic.run.protocol_file import find_protocol
@@ -31,7 +32,7 @@ __all__ = ["run_strength", "SCHEMA"]
 SCHEMA = 1
 """Version of the layout of ``strength.json``."""
 
-RECORD_VERSION = 2
+RECORD_VERSION = 3
 DRAWS = 10
 
 
@@ -164,8 +165,7 @@ def _measure(case: Case, job: _Job) -> dict[str, Any]:
     found = strength(truths, tolerance=job.protocol.tolerance_for(truths[0].shape))
 
     def counts(maps: Any) -> Any:
-        swept = sweep(output, maps, protocol=job.protocol, mask=mask)
-        return {"counts": swept.counts[:, 1:].astype(int).tolist(), "zero": swept.zero.tolist()}
+        return sweep(output, maps, protocol=job.protocol, mask=mask).counts.as_dict()
 
     draws = [
         partial_labels(found, level=job.levels[-1], seed=[job.seed, draw, *os.fsencode(case.id)])
@@ -188,7 +188,7 @@ def _entry(
     rows = []
     for place, level in enumerate(levels):
         found = _result(images, protocol, "levels", place)
-        rows.append({"strength": level, **found.ods.as_dict(), **_bonus(images, found, place, protocol)})
+        rows.append({"strength": level, **found.ods.as_dict(), **_bonus(images, found, protocol)})
     partial = [_result(images, protocol, "partial", draw).ods for draw in range(draws)]
     parts = [
         OutputStrength(
@@ -207,40 +207,25 @@ def _entry(
 
 def _result(images: Mapping[str, Any], protocol: Protocol, part: str, place: int) -> BenchmarkResult:
     benchmark = Benchmark(protocol)
-    thresholds = protocol.threshold_values()[:, None]
     for name in sorted(images):
-        one = images[name]
-        plain = one[part][place]
-        benchmark.add_counts(
-            name,
-            Sweep(
-                protocol=protocol,
-                shape=tuple(one["shape"]),
-                tolerance=one["tolerance"],
-                annotators=one["annotators"],
-                counts=np.concatenate([thresholds, np.array(plain["counts"], dtype=np.float64)], axis=1),
-                zero=np.array(plain["zero"]),
-            ),
-        )
+        benchmark.add_counts(name, Counts.from_dict(images[name][part][place]))
     return benchmark.result(draws=0)
 
 
-def _bonus(
-    images: Mapping[str, Any], found: BenchmarkResult, place: int, protocol: Protocol
-) -> dict[str, float]:
+def _bonus(images: Mapping[str, Any], found: BenchmarkResult, protocol: Protocol) -> dict[str, float]:
     """Return precision by union and by annotator, at the threshold of the grid next to the optimum.
 
     Matchings are one to one: the matched truth pixels of an annotator are as many as the candidate pixels
     that match that annotator.
     """
     nearest = int(np.argmin(np.abs(protocol.threshold_values() - float(found.ods.threshold or 0.0))))
-    hits = total = matched = single = 0
-    for one in images.values():
-        row = one["levels"][place]["counts"][nearest]
-        matched += row[2]
-        total += row[3]
-        hits += row[0]
-        single += one["annotators"] * row[3]
+    hits = total = matched = single = 0.0
+    for name, one in images.items():
+        counts = found.counts[name]
+        matched += counts.matched_candidate[nearest]
+        total += counts.candidate[nearest]
+        hits += counts.matched_truth[nearest]
+        single += one["annotators"] * counts.candidate[nearest]
     union = matched / total if total else 0.0
     each = hits / single if single else 0.0
     return {"union_precision": union, "annotator_precision": each, "precision_bonus": union - each}
