@@ -2,8 +2,8 @@
 
 python benchmarks/run.py files
 
-Every sample of `tests/datasets/corpus.py` whose format keeps a checksum is damaged in one bit, or cut, and read in
-every way that works on the whole file. The result must be an error, or equal to that of the whole file. Where
+Every sample of `tests/datasets/corpus.py` whose format keeps a checksum is damaged in one bit, or cut, and
+read in every way that works on the whole file. The result must be an error, or that of the whole file. Where
 zlib's own checksum stays right no reader can know: Adler-32 is weak on maps of zeros and ones. Such bits are
 told apart.
 """
