@@ -403,7 +403,7 @@ class Links(Contest):
 
     @uses("GET /enter/{token}")
     def enter(self, client: Client) -> None:
-        reply = self.send(client, f"/enter/{self.token}", 303, 404, method="GET", cookie="none=1")
+        reply = self.send(client, f"/enter/{self.token}", 303, 404, 429, method="GET", cookie="none=1")
         if reply.status_code == 303:
             self.told.append(reply.headers["set-cookie"].split("=", 1)[1].split(";")[0])
 
