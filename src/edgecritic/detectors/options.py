@@ -58,7 +58,7 @@ def pixel_scales(name: str, value: object, spacing: Sequence[float], most: float
 def check_most(name: str, scale: float, spacing: Sequence[float], most: float = MOST_SCALE) -> None:
     """Refuse a scale of more than `most` pixels."""
     if scale > most * min(spacing):
-        raise InputError(f"{name} must be at most {most} pixels, got {scale!r}")
+        raise InputError(f"{name} must be at most {most} pixels, got {scale!r}; choose a smaller scale")
 
 
 def choice(name: str, value: object, choices: Sequence[object]) -> None:
