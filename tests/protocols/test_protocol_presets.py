@@ -190,7 +190,7 @@ def test_files(tmp_path):
     with pytest.raises(DataError, match=r"none\.toml"):
         load_protocol(tmp_path / "none.toml")
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match=r"lab\.toml: is no UTF-8 text"):
         load_protocol(path)
 
 
