@@ -376,13 +376,20 @@ class Trials:
         with os.fdopen(reader) as pipe:
             return pipe.read() if status == 0 else "time limit or crash"
 
+    def _files(self, function: str | None) -> list[str]:
+        """Return the files of the tests that concern a function, or all."""
+        if function is None:
+            return self.tests
+        concerned = (test for test in self.known.times if self.known.may_notice(test, function))
+        return sorted({test.partition("::")[0] for test in concerned})
+
     def _tests(self, function: str | None) -> str:
         """Run the tests quietly, those that concern a function or all; return the first that fails."""
         plugin = Plugin(self.known, function)
         out, quiet = os.dup(1), os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         try:
-            code = pytest.main([*OPTIONS, *self.tests], plugins=[plugin])
+            code = pytest.main([*OPTIONS, *self._files(function)], plugins=[plugin])
         finally:
             os.dup2(out, 1)
         return plugin.failed or ("" if code == 0 else f"pytest ended with {code}")
