@@ -42,6 +42,7 @@ COPY = ROOT / "build" / "mutants"
 PACKAGE = Path("src", "edgecritic")
 OPTIONS = ["-x", "-q", "--assert=plain", "-m", "not data and not slow and not browser"]
 OPTIONS += ["-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:threadexception"]
+EXAMPLES = 25  # of a test with random input: more kill hardly more, and every mutant waits for them
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
 
 
@@ -287,6 +288,13 @@ class Plugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        from hypothesis import settings
+
+        for item in items:
+            test = getattr(item, "obj", None)
+            if own := getattr(test, "_hypothesis_internal_use_settings", None):
+                few = settings(own, max_examples=min(own.max_examples, EXAMPLES))
+                test._hypothesis_internal_use_settings = few  # type: ignore[union-attr]
         if self.function is not None:
             items[:] = [item for item in items if self.known.may_notice(item.nodeid, self.function)]
         items.sort(key=lambda item: (-self.known.kills[item.nodeid], self.known.times[item.nodeid]))

@@ -21,7 +21,6 @@ from edgecritic.kernels.state import ABSENT, ALONE, FAR, new_state
 pytestmark = pytest.mark.kernels
 
 FEW = settings(max_examples=30 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 300)
-SCALE = 8
 
 
 def check_prices(links, state):
@@ -59,28 +58,29 @@ def links_of(costs):
 
 @st.composite
 def problems(draw):
-    """Costs and prices of staying alone, small enough that ties and chains are many."""
+    """Costs of links, the state without any row, and a source of random numbers."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     shape = draw(st.integers(1, 9)), draw(st.integers(1, 9))
     highest = draw(st.sampled_from([1, 6, 300]))
     costs = np.where(
         rng.random(shape) < draw(st.sampled_from([0.3, 0.6, 1.0])), rng.integers(0, highest, shape), -1
     )
-    alone = draw(st.sampled_from([1, 4, 900])) * SCALE
-    return costs, alone + rng.integers(0, SCALE, shape[0]), -rng.integers(0, SCALE, shape[1]), rng
+    scale = draw(st.sampled_from([1, 8]))  # 1: no room for hashes, so that ties are many
+    alone = draw(st.sampled_from([1, 4, 900])) * scale
+    rows, columns = (rng.integers(0, scale, size) for size in shape)
+    return costs, new_state(alone + rows, -columns, scale), rng
 
 
 @FEW
 @given(problems(), st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_prices_prove_the_matching_after_every_update(problem, shares):
     """Each pixel has one row here; at every step a random part of them is wanted."""
-    costs, alone_rows, alone_columns, rng = problem
+    costs, state, rng = problem
     count = len(costs)
     numbers = np.arange(count, dtype=np.int32)
     web = WebOfLinks(
         links_of(costs), links_of(costs.T), numbers, Groups(np.arange(count + 1, dtype=np.int64), numbers)
     )
-    state = new_state(alone_rows, alone_columns, SCALE)
     changing = new_changing(web, state)
     present = np.zeros(count, dtype=bool)
     for share in shares:
@@ -99,9 +99,8 @@ def test_prices_prove_the_matching_after_every_update(problem, shares):
 @FEW
 @given(problems())
 def test_prices_prove_the_matching_of_all_rows_at_once(problem):
-    costs, alone_rows, alone_columns, _ = problem
+    costs, state, _ = problem
     links, search = links_of(costs), new_search(max(costs.shape))
-    state = new_state(alone_rows, alone_columns, SCALE)
     assign.solve(links, state, search)
     assert (state.rows.mate != ABSENT).all()
     check_prices(links, state)
