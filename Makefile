@@ -14,7 +14,7 @@ help:
 	@echo "make test      run all tests"
 	@echo "make fuzz      run the tests with random input on fresh input and more of it (ARGS=tests/datasets/test_damage.py for one file)"
 	@echo "make coverage  run all tests and say which lines they miss; fails below 92 %"
-	@echo "make mutants   break the measures on purpose and see whether the tests notice; fails below 85 %"
+	@echo "make mutants   break measures, matching and protocols on purpose and see whether the tests notice; fails below 90 %"
 	@echo "make lint      check format, style, types and import directions"
 	@echo "make format    put the code into the agreed format"
 	@echo "make audit     check the lowest versions against known vulnerabilities (with pip-audit where it is installed)"

@@ -1,9 +1,13 @@
-"""Break the measures on purpose, one small change at a time, and see whether their tests notice.
+"""Break the code on purpose, one small change at a time, and see whether its tests notice.
 
-``make mutants`` tries a sample of the mutants of every module, ``make mutants ARGS=--all`` all of them.
-The changes are made in a copy under ``build/mutants``. One process imports everything and runs the tests on
-the unchanged copy; then it forks once per mutant, and the child imports the measures anew and runs the tests
-that call the changed function. Those that killed most so far go first, then the quick ones.
+``make mutants ARGS=matching`` tries a sample of the mutants of every module of one part (see `PARTS`; of all
+parts if none is named), with ``--all`` all of them. The changes are made in a copy under ``build/mutants``.
+One process imports everything and runs the part's tests on the unchanged copy; then it forks once per mutant,
+and the child imports the package anew and runs the tests that call the changed function. Those that killed
+most so far go first, then the quick ones.
+
+Compiled kernels are left out: a mutant would be compiled anew, and as plain Python their tests take minutes.
+Their answers are compared with slow twins in the tests of the parts that call them.
 
 Not changed are texts, type hints, metadata in strings, and what no result can show: sizes of caches,
 options of ``dataclass``, ``strict`` of ``zip``. Mutants that mean the same as the original are in
@@ -23,7 +27,6 @@ import random
 import shutil
 import signal
 import sys
-import time
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,11 +39,43 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 COPY = ROOT / "build" / "mutants"
-PACKAGE = Path("src", "edgecritic", "measures")
-TESTS = ["tests/measures", "tests/test_registry.py", str(PACKAGE)]
+PACKAGE = Path("src", "edgecritic")
 OPTIONS = ["-x", "-q", "--assert=plain", "-m", "not data and not slow and not browser"]
 OPTIONS += ["-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:threadexception"]
+EXAMPLES = 25  # of a test with random input: more kill hardly more, and every mutant waits for them
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.txt")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Modules that are changed, as patterns below the package, and the tests that are to notice."""
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def paths(self) -> list[Path]:
+        """Return the files of the modules."""
+        found = (path for pattern in self.modules for path in sorted((ROOT / PACKAGE).glob(pattern)))
+        return [path for path in found if path.stem != "__init__"]
+
+    def all_tests(self) -> list[str]:
+        """Return the tests, and the modules themselves for their examples."""
+        return [*self.tests, *(str(path.relative_to(ROOT)) for path in self.paths())]
+
+
+PARTS = {
+    "measures": Part(
+        ("measures/*.py", "maps/nearest.py"),
+        ("tests/measures", "tests/maps/test_nearest.py", "tests/test_registry.py"),
+    ),
+    "matching": Part(("matching/*.py", "assignment/*.py"), ("tests/matching", "tests/maps/test_walk.py")),
+    "protocols": Part(
+        ("protocols/*.py", "tuning/*.py", "maps/walk.py"),
+        ("tests/protocols", "tests/tuning", "tests/maps/test_walk.py"),
+    ),
+}
+KEPT = ("kernels", "lazy", "inputs", "ids", "errors", "registry", "values")
+"""What is built on none of the parts, so that a child need not import it anew."""
 
 COMPARES: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -88,7 +123,7 @@ class Mutant:
 
     @property
     def place(self) -> str:
-        """The function that is changed, such as ``merit.fom``; ``merit.@fom`` is its head."""
+        """What is changed, such as ``measures.merit.fom``; ``measures.merit.@fom`` is its head."""
         return f"{self.module}.{self.function}"
 
     @property
@@ -218,12 +253,16 @@ class Knowledge:
     ----------
     kills : how many mutants every test has killed
     times : seconds that every test took
-    calls : the functions of measures that every test calls; under "" those called before the tests
+    calls : the functions of the package that every test calls; under "" those called before the tests
     """
 
     kills: Counter[str] = dataclasses.field(default_factory=Counter)
     times: Counter[str] = dataclasses.field(default_factory=Counter)
     calls: dict[str, set[str]] = dataclasses.field(default_factory=lambda: defaultdict(set))
+
+    def time_of(self, function: str) -> float:
+        """Return the seconds that the tests which can notice a change of a function take."""
+        return sum(spent for test, spent in self.times.items() if self.may_notice(test, function))
 
     def may_notice(self, test: str, function: str) -> bool:
         """Whether a test can notice a change of a function; what nobody calls may concern all."""
@@ -249,6 +288,13 @@ class Plugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        from hypothesis import settings
+
+        for item in items:
+            test = getattr(item, "obj", None)
+            if own := getattr(test, "_hypothesis_internal_use_settings", None):
+                few = settings(own, max_examples=min(own.max_examples, EXAMPLES))
+                test._hypothesis_internal_use_settings = few  # type: ignore[union-attr]
         if self.function is not None:
             items[:] = [item for item in items if self.known.may_notice(item.nodeid, self.function)]
         items.sort(key=lambda item: (-self.known.kills[item.nodeid], self.known.times[item.nodeid]))
@@ -269,19 +315,19 @@ class Plugin:
 
     @contextmanager
     def _watching(self, test: str) -> Iterator[None]:
-        """Without a mutant, note the functions of measures that are called."""
+        """Without a mutant, note the functions that are called."""
         if self.function is not None:
             yield
             return
         home, calls = str(COPY / PACKAGE), self.known.calls[test]
-        for module in [each for name, each in sys.modules.items() if name.startswith("edgecritic.measures.")]:
+        for module in [each for name, each in sys.modules.items() if name.startswith("edgecritic.")]:
             for cached in vars(module).values():
                 if hasattr(cached, "cache_clear"):  # the answer may be there because of another test
                     cached.cache_clear()
 
         def note(frame: FrameType, event: str, _: object) -> None:
             if frame.f_code.co_filename.startswith(home):
-                calls.add(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}")
+                calls.add(f"{_dotted(Path(frame.f_code.co_filename), COPY)}.{frame.f_code.co_name}")
 
         sys.settrace(note)
         try:
@@ -293,8 +339,8 @@ class Plugin:
 class Trials:
     """The copy of the project, the process that has everything imported, and its children."""
 
-    def __init__(self) -> None:
-        self.known = Knowledge()
+    def __init__(self, tests: list[str]) -> None:
+        self.known, self.tests = Knowledge(), tests
         COPY.mkdir(parents=True, exist_ok=True)
         self.lock = (COPY / "lock").open("w")
         try:
@@ -305,18 +351,16 @@ class Trials:
         os.chdir(COPY)
         sys.path.insert(0, str(COPY / "src"))
         sys.dont_write_bytecode = False
-        start = time.perf_counter()
         if failed := self._tests(None):
             sys.exit(f"the tests fail without any mutant: {failed}")
-        self.limit = 20 + 2 * (time.perf_counter() - start)
         sys.dont_write_bytecode = True
         gc.freeze()
 
     def killer(self, mutant: Mutant) -> str:
         """Return the test that fails on a mutant, or nothing."""
-        place = COPY / PACKAGE / f"{mutant.module}.py"
+        place = COPY / PACKAGE / f"{mutant.module.replace('.', '/')}.py"
         original = place.read_text()
-        for compiled in (place.parent / "__pycache__").glob(f"{mutant.module}.*"):
+        for compiled in (place.parent / "__pycache__").glob(f"{place.stem}.*"):
             compiled.unlink()
         place.write_text(mutant.source())
         try:
@@ -330,8 +374,9 @@ class Trials:
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
-            signal.setitimer(signal.ITIMER_REAL, self.limit)  # its signal ends the child, loops and all
-            _forget_measures()
+            limit = 20 + 2 * self.known.time_of(function)
+            signal.setitimer(signal.ITIMER_REAL, limit)  # its signal ends the child, loops and all
+            _forget_package()
             os.write(writer, self._tests(function).encode())
             os._exit(0)
         os.close(writer)
@@ -339,13 +384,20 @@ class Trials:
         with os.fdopen(reader) as pipe:
             return pipe.read() if status == 0 else "time limit or crash"
 
+    def _files(self, function: str | None) -> list[str]:
+        """Return the files of the tests that concern a function, or all."""
+        if function is None:
+            return self.tests
+        concerned = (test for test in self.known.times if self.known.may_notice(test, function))
+        return sorted({test.partition("::")[0] for test in concerned})
+
     def _tests(self, function: str | None) -> str:
         """Run the tests quietly, those that concern a function or all; return the first that fails."""
         plugin = Plugin(self.known, function)
         out, quiet = os.dup(1), os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         try:
-            code = pytest.main([*OPTIONS, *TESTS], plugins=[plugin])
+            code = pytest.main([*OPTIONS, *self._files(function)], plugins=[plugin])
         finally:
             os.dup2(out, 1)
         return plugin.failed or ("" if code == 0 else f"pytest ended with {code}")
@@ -353,24 +405,27 @@ class Trials:
 
 def _copy_project() -> None:
     """Refresh the copy; unchanged files keep their time, so that compiled kernels stay valid."""
-    shutil.rmtree(COPY / PACKAGE, ignore_errors=True)
-    shutil.rmtree(COPY / "tests", ignore_errors=True)
     unwanted = shutil.ignore_patterns("__pycache__")
     for folder in ("src", "tests"):
-        shutil.copytree(ROOT / folder, COPY / folder, ignore=unwanted, dirs_exist_ok=True)
+        shutil.rmtree(COPY / folder, ignore_errors=True)
+        shutil.copytree(ROOT / folder, COPY / folder, ignore=unwanted)
     shutil.copy2(ROOT / "pyproject.toml", COPY)
 
 
-def _forget_measures() -> None:
-    """Forget all modules but those that measures are built on, and the tests."""
-    kept = ("kernels", "maps", "assignment", "matching", "inputs", "ids", "errors", "registry", "detectors")
-    ours = [
-        name for name, module in sys.modules.items() if str(COPY) in (getattr(module, "__file__", "") or "")
-    ]
-    for name in ours:
-        if name != "edgecritic" and not name.startswith(tuple(f"edgecritic.{part}" for part in kept)):
+def _forget_package() -> None:
+    """Forget all modules of the package but those in `KEPT`, and the tests."""
+    package = sys.modules["edgecritic"]
+    for name, module in list(sys.modules.items()):
+        room = name.removeprefix("edgecritic.").partition(".")[0]
+        ours = str(COPY) in (getattr(module, "__file__", "") or "")
+        if ours and module is not package and room not in KEPT:
             del sys.modules[name]
-    vars(sys.modules["edgecritic"]).pop("measures", None)
+            vars(package).pop(room, None)
+
+
+def _dotted(path: Path, root: Path) -> str:
+    """Return the name of a module below the package, such as ``measures.merit``."""
+    return ".".join(path.relative_to(root / PACKAGE).with_suffix("").parts)
 
 
 def equivalent() -> set[str]:
@@ -380,23 +435,38 @@ def equivalent() -> set[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Try mutants; say which survive and which share was killed."""
-    parser = argparse.ArgumentParser(description="Change the measures and see whether the tests notice.")
-    parser.add_argument("modules", nargs="*", help="modules of the measures, such as merit; all if none")
-    parser.add_argument("--sample", type=int, default=40, help="mutants per module (default: 40)")
+    """Try mutants; say which survive and which share of every part was killed."""
+    parser = argparse.ArgumentParser(description="Change the code and see whether the tests notice.")
+    known = ", ".join(PARTS)
+    parser.add_argument(
+        "names", nargs="*", help=f"parts ({known}) or modules, such as measures.merit; all if none"
+    )
+    parser.add_argument("--sample", type=int, default=12, help="mutants per module (default: 12)")
     parser.add_argument("--all", action="store_true", help="all mutants of every module")
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
     parser.add_argument("--list", action="store_true", help="print the mutants only")
-    parser.add_argument("--at-least", type=float, default=85, help="fail below this percentage (default: 85)")
+    parser.add_argument("--at-least", type=float, default=90, help="fail below this percentage (default: 90)")
     args = parser.parse_args(argv)
 
-    chosen = choose(args.modules, None if args.all else args.sample, args.seed)
+    chosen = choose(args.names, None if args.all else args.sample, args.seed)
     if args.list:
-        print(*(f"{each.line}: {each}" for group in chosen.values() for each in group), sep="\n")
+        groups = [group for modules in chosen.values() for group in modules.values()]
+        print(*(f"{each.line}: {each}" for group in groups for each in group), sep="\n")
         return 0
-    trials, alike = Trials(), equivalent()
+    children = []
+    for part, groups in chosen.items():
+        sys.stdout.flush()
+        if (child := os.fork()) == 0:  # a process for every part: each imports the package for itself
+            os._exit(int(try_part(part, groups) < args.at_least))
+        children.append(os.waitpid(child, 0)[1])
+    return int(any(children))
+
+
+def try_part(part: str, groups: dict[str, list[Mutant]]) -> float:
+    """Try the mutants of a part; print the survivors and the counts, return the killed in percent."""
+    trials, alike = Trials(PARTS[part].all_tests()), equivalent()
     killed = made = 0
-    for module, group in chosen.items():
+    for module, group in groups.items():
         counted = [each for each in group if str(each) not in alike]
         alive = 0
         for each in counted:
@@ -404,23 +474,25 @@ def main(argv: Sequence[str] | None = None) -> int:
                 alive += 1
                 print(f"    survived: line {each.line} of {each}", flush=True)
         killed, made = killed + len(counted) - alive, made + len(counted)
-        print(f"{module:16} {len(counted) - alive:4} of {len(counted):4} killed", flush=True)
+        print(f"{module:24} {len(counted) - alive:4} of {len(counted):4} killed", flush=True)
     share = 100 * killed / max(made, 1)
-    print(f"{'all':16} {killed:4} of {made:4} killed: {share:.1f} %")
-    return int(share < args.at_least)
+    print(f"{part:24} {killed:4} of {made:4} killed: {share:.1f} %", flush=True)
+    return share
 
 
-def choose(modules: Sequence[str], sample: int | None, seed: int) -> dict[str, list[Mutant]]:
-    """Return the mutants to try by module: all of them, or the same random ones for the same seed."""
-    paths = sorted((ROOT / PACKAGE).glob("*.py"))
-    chosen = {}
-    for path in paths:
-        if path.stem in modules or (not modules and path.stem != "__init__"):
-            found = mutants_of(path.stem, path.read_text())
+def choose(names: Sequence[str], sample: int | None, seed: int) -> dict[str, dict[str, list[Mutant]]]:
+    """Return the mutants to try by part and module: all, or the same random ones for the same seed."""
+    chosen: dict[str, dict[str, list[Mutant]]] = defaultdict(dict)
+    for part, path in [(part, path) for part, content in PARTS.items() for path in content.paths()]:
+        module = _dotted(path, ROOT)
+        if not names or part in names or module in names:
+            found = mutants_of(module, path.read_text())
             if sample is not None and sample < len(found):
-                kept = sorted(random.Random(f"{seed} {path.stem}").sample(range(len(found)), sample))
+                kept = sorted(random.Random(f"{seed} {module}").sample(range(len(found)), sample))
                 found = [found[index] for index in kept]
-            chosen[path.stem] = found
+            chosen[part][module] = found
+    if not chosen:
+        sys.exit(f"there is no part or module {', '.join(names)}; parts are {', '.join(PARTS)}")
     return chosen
 
 

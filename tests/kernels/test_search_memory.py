@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import edgecritic
+from edgecritic.assignment import solver
 from edgecritic.assignment.dynamic import ExactState
-from edgecritic.kernels import assign, heap
+from edgecritic.kernels import changing, heap, search
 
 pytestmark = pytest.mark.kernels
 
@@ -15,14 +16,18 @@ pytestmark = pytest.mark.kernels
 @pytest.fixture
 def tight(monkeypatch):
     """Memory for one entry per node and one that is being added, in place of more than twice as many."""
-    roomy = assign.new_search
+    roomy = search.new_search
 
     def small(nodes):
         made = roomy(nodes)
         names = ("heap_key", "heap_node", "far_key", "far_node")
         return made._replace(**{name: getattr(made, name)[: nodes + 1].copy() for name in names})
 
-    return lambda: monkeypatch.setattr(assign, "new_search", small)
+    def tighten():
+        for user in (solver, changing):
+            monkeypatch.setattr(user, "new_search", small)
+
+    return tighten
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -40,21 +45,21 @@ def test_little_memory_changes_nothing(tight, shape, tolerance, seed):
     for each in (state, ExactState([truth], tolerance=tolerance, universe=candidate)):
         for part in np.array_split(pixels, 5):
             each.update(added=part)
-        assert each.matches == each.hits == expected.tp
+        assert each.matches == each.matched_pixels == expected.tp
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_tidied_heap_holds_what_was_not_overtaken(seed):
     rng = np.random.default_rng(seed)
     price = rng.integers(-50, 50, 12)
-    reach = price + rng.integers(0, 99, 12)
+    arrival = price + rng.integers(0, 99, 12)
     nodes = np.concatenate([rng.permutation(12), rng.integers(0, 12, 9)]).astype(np.int32)
-    keys = reach[nodes] - price[nodes]
+    keys = arrival[nodes] - price[nodes]
     keys[12:] += rng.integers(1, 30, 9)  # offers that came before the best one
     shuffled = rng.permutation(nodes.size)
     keys, nodes = keys[shuffled], nodes[shuffled]
-    kept = heap.tidy(keys, nodes, nodes.size, reach, price)
+    kept = heap.tidy(keys, nodes, nodes.size, arrival, price)
     assert kept == 12
     np.testing.assert_array_equal(np.sort(nodes[:kept]), np.arange(12))
-    np.testing.assert_array_equal(keys[:kept], reach[nodes[:kept]] - price[nodes[:kept]])
+    np.testing.assert_array_equal(keys[:kept], arrival[nodes[:kept]] - price[nodes[:kept]])
     assert all(keys[(place - 1) // 2] <= keys[place] for place in range(1, kept))

@@ -17,10 +17,8 @@ import edgecritic
 from edgecritic.assignment.dynamic import ExactState
 from edgecritic.assignment.solver import empty_state, solved
 from edgecritic.errors import InputError
-from edgecritic.kernels import assign
 from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links
-from edgecritic.kernels.state import new_state
 
 pytestmark = pytest.mark.kernels
 
@@ -203,63 +201,6 @@ def test_cardinality_yields_to_chains_longer_than_a_hundred_tolerances():
         assert found.tp == matched
 
 
-@pytest.fixture
-def problem_of(monkeypatch):
-    """Return the links and an empty state of the problem that `match` solves."""
-
-    def problem(candidate, truth, tolerance):
-        caught = []
-        strategy = sys.modules["edgecritic.matching.exact"]
-
-        def catch(links, *problem, **options):
-            caught.append((links, empty_state(*problem, **options)))
-            return solved(links, *problem, **options)
-
-        monkeypatch.setattr(strategy, "solved", catch)
-        edgecritic.match(candidate, truth, strategy="exact", tolerance=tolerance)
-        return caught[0]
-
-    return problem
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_two_steps_end_with_the_same_pixels(problem_of, seed):
-    """Without the hashes first, then with them; and the prices prove that it is the optimum."""
-    rng = np.random.default_rng(seed)
-    densities = rng.choice([0.1, 0.3, 0.5, 0.8], (2, 1, 1))
-    candidate, truth = rng.random((2, 9, 11)) < densities
-    if seed % 4 == 0:
-        candidate = np.indices((9, 11)).sum(axis=0) % 2 == 0
-        truth = ~candidate
-    links, state = problem_of(candidate, truth, rng.choice([1.0, 2.0, 3.5]))
-    again = new_state(state.dummy, state.idle, int(state.scale[0]))
-    search = assign.new_search(candidate.size)
-    assign.solve(links, state, search)
-    assert assign._solve_in_two_steps(links, again, search, 10**9)
-    np.testing.assert_array_equal(again.column_of >= 0, state.column_of >= 0)
-    np.testing.assert_array_equal(again.row_of >= 0, state.row_of >= 0)
-
-    rows = np.repeat(np.arange(again.u.size), np.diff(links.start))
-    reduced = links.cost * again.scale[0] - again.u[rows] - again.v[links.other]
-    assert (reduced >= 0).all()
-    assert (reduced[again.column_of[rows] == links.other] == 0).all()
-    assert (again.u <= again.dummy).all()
-    assert (again.v <= again.idle).all()
-    assert (again.u == again.dummy)[again.column_of < 0].all()
-    assert (again.v == again.idle)[again.row_of < 0].all()
-
-
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow without the compiler")
-def test_a_checkerboard_against_its_inverse_needs_few_visits(problem_of):
-    """Every domino tiling is optimal; the searches must not look through all of them."""
-    candidate = np.indices((161, 161)).sum(axis=0) % 2 == 0
-    links, state = problem_of(candidate, ~candidate, 2.0)
-    search = assign.new_search(candidate.size)
-    assign.solve(links, state, search)
-    assert np.count_nonzero(state.column_of >= 0) == candidate.size // 2
-    assert search.visits[0] < 4 * state.column_of.size
-
-
 def all_matchings(costs):
     """Yield (total cost of the pairs, number of pairs) of every one-to-one matching of a small matrix."""
     if not costs:
@@ -289,8 +230,8 @@ def test_of_all_cheapest_matchings_one_with_the_most_pairs_is_taken(seed):
         np.array([cost for row in sorted_rows for cost, _ in row], dtype=np.int32),
     )
     state = solved(links, 16, np.arange(size[0]), np.arange(size[1]), alone, 0)
-    paid = [costs[row][column] if column >= 0 else alone for row, column in enumerate(state.column_of)]
-    assert (sum(paid), -np.count_nonzero(state.column_of >= 0)) == best
+    paid = [costs[row][column] if column >= 0 else alone for row, column in enumerate(state.rows.mate)]
+    assert (sum(paid), -np.count_nonzero(state.rows.mate >= 0)) == best
 
 
 def test_values_of_the_worked_example(worked_example):

@@ -14,9 +14,9 @@ from edgecritic.assignment.reach import reach_of
 from edgecritic.assignment.solver import MOST_LINKS, empty_state, salt, too_many_links
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Indices, Spacing, as_mask, as_masks, as_spacing, as_tolerance
-from edgecritic.kernels import assign
+from edgecritic.kernels.changing import new_changing, sweep
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.links import link_maps
+from edgecritic.kernels.links import Groups, Links, link_maps
 
 __all__ = ["ExactState"]
 
@@ -74,11 +74,11 @@ class ExactState:
         self._pixels = _universe(universe, shape)
         self._number = np.full(masks[0].size, -1, dtype=np.int32)
         self._number[self._pixels] = np.arange(self._pixels.size, dtype=np.int32)
-        self._columns = np.concatenate([np.flatnonzero(mask) for mask in masks])
-        self._map_start = _starts([np.flatnonzero(mask) for mask in masks])
+        truth_pixels = [np.flatnonzero(mask) for mask in masks]
+        self._columns, self._map_start = np.concatenate(truth_pixels), _starts(truth_pixels)
         pixel_at = np.full(grid.size, -1, dtype=np.int32)
         pixel_at[grid.flatten(self._pixels)] = np.arange(self._pixels.size, dtype=np.int32)
-        self._web = link_maps(
+        web = link_maps(
             grid.flatten(self._columns),
             self._map_start,
             pixel_at,
@@ -87,12 +87,11 @@ class ExactState:
             around.costs,
             MOST_LINKS,
         )
-        if self._columns.size and self._pixels.size and self._web.rows.other.size > MOST_LINKS:
+        if self._columns.size and self._pixels.size and web.rows.other.size > MOST_LINKS:
             raise too_many_links()
-        rows = self._pixels[self._web.pixel_of]
-        self._state = empty_state(masks[0].size, rows, self._columns, self.outlier_cost, self._row_salts())
-        self._search = assign.new_search(max(rows.size, self._columns.size))
-        self._tally = assign.new_tally(self._web.pixel_of, self._pixels.size)
+        rows, salts = self._pixels[web.pixel_of], self._row_salts(web.rows)
+        state = empty_state(masks[0].size, rows, self._columns, self.outlier_cost, salts)
+        self._problem = new_changing(web, state)
         self._present = np.zeros(self._pixels.size, dtype=np.bool_)
 
     def update(self, *, added: Any = (), removed: Any = ()) -> None:
@@ -104,7 +103,7 @@ class ExactState:
         stays[gone] = False
         if stays[new].any():
             raise InputError("added: at least one pixel is present already")
-        self._run(new, np.array([0, new.size]), gone, np.array([0, gone.size]))
+        self._run([new], [gone])
 
     def sweep(self, steps: Sequence[tuple[Indices, Indices]]) -> NDArray[np.int64]:
         """Make many updates at once, without the checks of `update`.
@@ -117,21 +116,19 @@ class ExactState:
         Returns
         -------
         (steps, 2) int64 array
-            After each step `matches` and `hits`.
+            After each step `matches` and `matched_pixels`.
         """
-        gained = [self._number[step[0]] for step in steps]
-        lost = [self._number[step[1]] for step in steps]
-        return self._run(_join(gained), _starts(gained), _join(lost), _starts(lost))
+        return self._run(*([self._number[step[side]] for step in steps] for side in (0, 1)))
 
     @property
     def matches(self) -> int:
         """Number of matched pairs, over all truths."""
-        return int(self._tally.counts[0])
+        return int(self._problem.counts[0])
 
     @property
-    def hits(self) -> int:
+    def matched_pixels(self) -> int:
         """Number of candidate pixels that are matched with at least one truth."""
-        return int(self._tally.counts[1])
+        return int(self._problem.counts[1])
 
     @property
     def present(self) -> BoolArray:
@@ -141,54 +138,34 @@ class ExactState:
     @property
     def matched_candidate(self) -> BoolArray:
         """Mask of the candidate pixels that are matched with at least one truth."""
-        return self._mask(self._pixels[self._tally.hits > 0])
+        return self._mask(self._pixels[self._problem.partners > 0])
 
     @property
     def matched_truths(self) -> list[BoolArray]:
         """For each truth the mask of its pixels that are matched."""
-        matched = self._state.row_of >= 0
+        matched = self._problem.state.columns.mate >= 0
         parts = zip(self._map_start[:-1], self._map_start[1:], strict=True)
         return [self._mask(self._columns[start:stop][matched[start:stop]]) for start, stop in parts]
 
     @property
     def cost(self) -> int:
         """Over all truths Σ round(100·d) of the matched pairs + ow per present pixel without a partner."""
-        starts, others, costs = self._web.rows
-        partner = np.repeat(self._state.column_of, np.diff(starts))
+        starts, others, costs = self._problem.web.rows
+        partner = np.repeat(self._problem.state.rows.mate, np.diff(starts))
         truths = self._map_start.size - 1
         alone = truths * int(np.count_nonzero(self._present)) - self.matches
         return int(costs[others == partner].sum()) + self.outlier_cost * alone
 
-    def _run(
-        self,
-        new: NDArray[np.int32],
-        new_start: Indices,
-        gone: NDArray[np.int32],
-        gone_start: Indices,
-    ) -> NDArray[np.int64]:
-        counts = np.zeros((new_start.size - 1, 2), dtype=np.int64)
-        web = self._web
-        assign.sweep(
-            web.rows,
-            web.columns,
-            self._state,
-            self._search,
-            self._tally,
-            web.pixel_start,
-            web.pixel_rows,
-            new,
-            new_start,
-            gone,
-            gone_start,
-            counts,
-        )
+    def _run(self, gained: list[NDArray[np.int32]], lost: list[NDArray[np.int32]]) -> NDArray[np.int64]:
+        new, gone = _grouped(gained), _grouped(lost)
+        counts = sweep(self._problem, new, gone)
         size = self._pixels.size
-        change = np.bincount(new, minlength=size) - np.bincount(gone, minlength=size)
+        change = np.bincount(new.members, minlength=size) - np.bincount(gone.members, minlength=size)
         self._present = self._present + change > 0
         return counts
 
-    def _row_salts(self) -> Indices:
-        starts, others, _ = self._web.rows
+    def _row_salts(self, links: Links) -> Indices:
+        starts, others, _ = links
         map_of = np.searchsorted(self._map_start, others[starts[:-1]], side="right") - 1
         ends = zip(self._map_start[:-1], self._map_start[1:], strict=True)
         salts = np.array([salt(self._columns[start:stop]) for start, stop in ends], dtype=np.int64)
@@ -223,8 +200,8 @@ def _universe(universe: Any, shape: tuple[int, ...]) -> Indices:
     return np.flatnonzero(possible)
 
 
-def _join(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
-    return np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+def _grouped(parts: list[NDArray[np.int32]]) -> Groups:
+    return Groups(_starts(parts), np.concatenate([np.zeros(0, dtype=np.int32), *parts]))
 
 
 def _starts(parts: Sequence[NDArray[np.integer[Any]]]) -> Indices:

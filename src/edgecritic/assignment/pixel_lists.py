@@ -65,4 +65,4 @@ class PixelMatcher:
         if links.start[-1] < 0:
             raise too_many_links()
         state = solved(links, self._size, candidate, self._truth, self._alone, self._salt)
-        return state.column_of >= 0, state.row_of >= 0
+        return state.rows.mate >= 0, state.columns.mate >= 0

@@ -6,10 +6,11 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Indices
-from edgecritic.kernels import assign
+from edgecritic.kernels.assign import solve
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links, linked_nodes, links_of_rows
+from edgecritic.kernels.search import new_search
 from edgecritic.kernels.state import State, new_state
 
 __all__ = ["solved", "empty_state", "salt", "in_blocks", "link_scarcer", "too_many_links", "MOST_LINKS"]
@@ -39,7 +40,7 @@ def solved(
 ) -> State:
     """Solve a whole problem; see `empty_state` for the arguments."""
     state = empty_state(size, candidates, truths, alone_cost, salted, swapped=swapped)
-    assign.solve(links, state, assign.new_search(max(candidates.size, truths.size)))
+    solve(links, state, new_search(max(candidates.size, truths.size)))
     return state
 
 
@@ -139,4 +140,4 @@ def empty_state(
         scatter(truths, hash_bits, _TRUTH_FACTOR),
     )
     row_hash, column_hash = reversed(hashes) if swapped else hashes
-    return new_state(dummy=alone_cost * scale + (2 << hash_bits) - row_hash, idle=-column_hash, scale=scale)
+    return new_state(alone_cost * scale + (2 << hash_bits) - row_hash, -column_hash, scale)

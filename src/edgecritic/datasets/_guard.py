@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import math
+import threading
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -78,16 +79,38 @@ def reading(path: Path) -> Iterator[None]:
         raise DataError(f"{path}: cannot be read, it may be damaged or of another kind ({told})") from error
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Silence a library's warnings about a file: what they tell of is checked here or harmless.
+class _Quiet:
+    """Silence that threads share: the first to come ignores all warnings, the last to go puts back what was.
 
-    Used where a library does warn and nowhere else, because it is not safe among threads before
-    Python 3.14.
+    Each for itself may put back what another thread had silenced, for good.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._before = warnings.catch_warnings()
+                self._before.__enter__()
+                warnings.simplefilter("ignore")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._before.__exit__(None, None, None)
+
+
+_QUIET = _Quiet()
+
+
+def quiet() -> AbstractContextManager[None]:
+    """Silence a library's warnings about a file: what they tell of is checked here or harmless."""
+    return _QUIET
 
 
 def check_size(shape: Sequence[int], bytes_per_pixel: float) -> int:

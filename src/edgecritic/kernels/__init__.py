@@ -1,5 +1,5 @@
 """Every compiled kernel, and the tables and memory that it works on.
 
 Kernels take exact dtypes (`edgecritic.kernels.arrays`) and check nothing: the callers in the other rooms do.
-Kernels that call each other share a file, because Numba's cache does not see a change in another file.
+They may call each other across files: the machine code on disk is keyed by all of them.
 """

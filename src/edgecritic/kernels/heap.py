@@ -46,26 +46,26 @@ def drop_first(keys: Int64s, nodes: Int32s, size: int) -> None:
 
 
 @kernel
-def tidy(keys: Int64s, nodes: Int32s, size: int, reach: Int64s, price: Int64s) -> int:
+def tidy(keys: Int64s, nodes: Int32s, size: int, arrival: Int64s, price: Int64s) -> int:
     """Throw out entries that were overtaken by a shorter way; return how many stay."""
     kept = 0
     for at in range(size):
         key = keys[at]
         node = nodes[at]
-        if key == reach[node] - price[node]:
+        if key == arrival[node] - price[node]:
             push(keys, nodes, kept, key, node)
             kept += 1
     return kept
 
 
 @kernel
-def shorten(keys: Int64s, nodes: Int32s, size: int, reach: Int64s, price: Int64s) -> int:
+def shorten(keys: Int64s, nodes: Int32s, size: int, arrival: Int64s, price: Int64s) -> int:
     """Throw entries out of an unsorted list that were overtaken by a shorter way; return how many stay."""
     kept = 0
     for at in range(size):
         key = keys[at]
         node = nodes[at]
-        if key == reach[node] - price[node]:
+        if key == arrival[node] - price[node]:
             keys[kept] = key
             nodes[kept] = node
             kept += 1

@@ -9,7 +9,7 @@ import numpy as np
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Int32s, Int64s
 
-__all__ = ["Links", "WebOfLinks", "linked_nodes", "links_of_rows", "from_columns", "link_maps"]
+__all__ = ["Groups", "Links", "WebOfLinks", "linked_nodes", "links_of_rows", "from_columns", "link_maps"]
 
 
 class Links(NamedTuple):
@@ -20,25 +20,31 @@ class Links(NamedTuple):
     cost: Int32s
 
 
+class Groups(NamedTuple):
+    """Numbers in groups: group g has members[start[g]] … members[start[g + 1] − 1]."""
+
+    start: Int64s
+    members: Int32s
+
+
 class WebOfLinks(NamedTuple):
     """The links between pixels that may become candidates (rows) and the pixels of several maps (columns).
 
-    A pixel has one row for every map that it can reach. The rows of pixel p are
-    pixel_rows[pixel_start[p] : pixel_start[p + 1]]; the pixel of a row is pixel_of[row].
+    A pixel has one row for every map that it can reach, the group `rows_of` of its number; the pixel of a
+    row is pixel_of[row].
     """
 
     rows: Links
     columns: Links
     pixel_of: Int32s
-    pixel_start: Int64s
-    pixel_rows: Int32s
+    rows_of: Groups
 
 
 @kernel
 def links_of_rows(
-    rows: Int64s, columns_at: Int32s, steps: Int64s, step_cost: Int64s, most: int
+    rows: Int64s, columns_at: Int32s, steps: Int64s, step_cost: Int64s, most_links: int
 ) -> tuple[Int64s, Int32s, Int32s]:
-    """Link every row to the columns around it; give up, with a last start of −1, beyond `most` links.
+    """Link every row to the columns around it; give up, with a last start of −1, beyond `most_links` links.
 
     `rows` are flat grid positions, `columns_at` the grid of column numbers (−1 elsewhere), `steps` the
     flat offsets sorted by `step_cost`.
@@ -51,7 +57,7 @@ def links_of_rows(
     size = 0
     for row in range(count):
         start[row] = size
-        if size > most:
+        if size > most_links:
             start[count] = -1
             return start, other[:0], cost[:0]
         if size + steps.size > capacity:
@@ -137,11 +143,11 @@ def _near_pairs(
     pixels: int,
     steps: Int64s,
     step_cost: Int64s,
-    most: int,
+    most_links: int,
 ) -> tuple[Int32s, Int32s, Int32s, Int32s]:
     """List all links, map by map and the cheapest first; rows are numbered as they appear.
 
-    Gives up if there are more than `most`: what it then returns has more than `most` links too.
+    Gives up if there are more than `most_links`: what it then returns has more than `most_links` links too.
     """
     capacity = max(1024, 12 * columns.size)
     row_end = np.empty(capacity, dtype=np.int32)
@@ -155,7 +161,7 @@ def _near_pairs(
             number[pixel] = -1
         for step in range(steps.size):
             if size + map_start[map_number + 1] - map_start[map_number] > capacity:
-                if size > most:
+                if size > most_links:
                     break
                 capacity += capacity // 2 + columns.size
                 row_end = _longer(row_end, size, capacity)
@@ -192,7 +198,7 @@ def link_maps(
     pixels: int,
     steps: Int64s,
     step_cost: Int64s,
-    most: int,
+    most_links: int,
 ) -> WebOfLinks:
     """Link the pixels of several maps to the pixels that may become candidates.
 
@@ -205,11 +211,11 @@ def link_maps(
         The grid of pixel numbers (−1 where none may appear) and their number.
     steps, step_cost
         Flat offsets sorted by cost; with every offset its opposite is one too.
-    most
+    most_links
         Beyond so many links the rest is left out.
     """
     row_end, column_end, cost, pixel_of = _near_pairs(
-        columns, map_start, pixel_at, pixels, steps, step_cost, most
+        columns, map_start, pixel_at, pixels, steps, step_cost, most_links
     )
     row_start, row_other, row_cost = _sorted_by(row_end, pixel_of.size, column_end, cost)
     column_start, column_other, column_cost = _sorted_by(column_end, columns.size, row_end, cost)
@@ -219,6 +225,5 @@ def link_maps(
         Links(row_start, row_other, row_cost),
         Links(column_start, column_other, column_cost),
         pixel_of,
-        pixel_start,
-        pixel_rows,
+        Groups(pixel_start, pixel_rows),
     )

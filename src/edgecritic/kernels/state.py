@@ -1,16 +1,18 @@
 """The one-to-one matching problem: who is matched with whom, and the prices that prove it best.
 
-The problem: minimise Σ cost(row, column) over the matched pairs + Σ dummy[row] over the rows that stay
-alone + Σ idle[column] over the columns that stay alone. Rows (candidate pixels) and columns (truth
-pixels) that are near each other are linked; all costs are integers.
+The problem: minimise Σ cost(row, column) over the matched pairs + Σ alone[row] over the rows that stay
+alone + Σ alone[column] over the columns that stay alone. Rows (candidate pixels) and columns (truth pixels)
+that are near each other are linked; all costs are integers, and no column's cost of staying alone is above
+0.
 
-Prices u (rows) and v (columns) prove optimality. Whenever no kernel is running:
+Every row and column has a price. Whenever no kernel is running:
 
-* cost − u − v ≥ 0 on every link of a present row, and = 0 on every matched link;
-* u ≤ dummy, with equality for a row that stays alone;
-* v ≤ idle, with equality for a column that stays alone.
+* cost − price[row] − price[column], the *reduced cost*, is ≥ 0 on every link of a present row, and 0 on every
+  matched link;
+* price ≤ alone on both sides, with equality for a present row, and for a column, that stays alone.
 
-The kernels of `edgecritic.kernels.assign` search on the reduced costs cost − u − v.
+So the prices prove the matching best: of any matching, the reduced costs of its links and alone − price of
+what it leaves alone are at least 0, and here they are all 0.
 """
 
 from __future__ import annotations
@@ -21,44 +23,50 @@ import numpy as np
 
 from edgecritic.kernels.arrays import Int32s, Int64s
 
-__all__ = ["ABSENT", "ALONE", "FAR", "State", "new_state"]
+__all__ = ["ABSENT", "ALONE", "FAR", "Side", "State", "new_state"]
 
 ALONE = -1
-"""Partner of a present row or column that is matched to nothing."""
+"""Mate of a present row or column that is matched to nothing."""
 
 ABSENT = -2
-"""Partner of a row that is not in the problem at the moment."""
+"""Mate of a row that is not in the problem at the moment."""
 
 FAR = np.int64(2**62)
 """Farther than any distance."""
 
 
-class State(NamedTuple):
-    """A matching and its prices.
+class Side(NamedTuple):
+    """The rows or the columns: the mate and the price of each, and what it costs to stay alone.
 
-    Costs of links are stored unscaled; `scale` is the factor that turns them into the units of prices.
-    No price of a row exceeds `most`, none of a column 0.
+    No price ever exceeds `price_limit`.
     """
 
-    column_of: Int32s
-    row_of: Int32s
-    u: Int64s
-    v: Int64s
-    dummy: Int64s
-    idle: Int64s
-    scale: Int64s
-    most: Int64s
+    mate: Int32s
+    price: Int64s
+    alone: Int64s
+    price_limit: np.int64
 
 
-def new_state(dummy: Int64s, idle: Int64s, scale: int) -> State:
+class State(NamedTuple):
+    """A matching and its prices; `scale` turns the costs of links, stored unscaled, into units of prices."""
+
+    rows: Side
+    columns: Side
+    scale: np.int64
+
+
+def new_state(alone_rows: Int64s, alone_columns: Int64s, scale: int) -> State:
     """Make the state of a problem whose rows are all absent."""
-    return State(
-        column_of=np.full(dummy.size, ABSENT, dtype=np.int32),
-        row_of=np.full(idle.size, ALONE, dtype=np.int32),
-        u=np.zeros(dummy.size, dtype=np.int64),
-        v=idle.copy(),
-        dummy=dummy,
-        idle=idle,
-        scale=np.array([scale], dtype=np.int64),
-        most=np.array([dummy.max(initial=0)], dtype=np.int64),
+    rows = Side(
+        mate=np.full(alone_rows.size, ABSENT, dtype=np.int32),
+        price=np.zeros(alone_rows.size, dtype=np.int64),
+        alone=alone_rows,
+        price_limit=np.int64(alone_rows.max(initial=0)),
     )
+    columns = Side(
+        mate=np.full(alone_columns.size, ALONE, dtype=np.int32),
+        price=alone_columns.copy(),
+        alone=alone_columns,
+        price_limit=np.int64(0),
+    )
+    return State(rows, columns, np.int64(scale))

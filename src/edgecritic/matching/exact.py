@@ -42,6 +42,6 @@ def exact(pair: Pair, *, window: int | None = None) -> Matching:
     candidates, truths = grid.raster(flat[0]), grid.raster(flat[1])
     alone_cost = outlier_cost(limit, pair.spacing)
     state = solved(links, pair.candidate.size, candidates, truths, alone_cost, salt(truths), swapped=swapped)
-    partner_of_candidate = state.row_of if swapped else state.column_of
+    partner_of_candidate = (state.columns if swapped else state.rows).mate
     matched = np.flatnonzero(partner_of_candidate >= 0)
     return Matching.from_pairs(pair, candidates[matched], truths[partner_of_candidate[matched]])

@@ -34,7 +34,36 @@ class Interval(Value):
         return f"{self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]"
 
 
-class Bootstrap(Value):
+class Difference(Value):
+    """First score minus second, its confidence interval, and how surprising it is if there is none."""
+
+    estimate: float
+    low: float
+    high: float
+    p_value: float
+
+    def __str__(self) -> str:
+        return f"{self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}]  p = {self.p_value:.3g}"
+
+
+class _Drawn(Value):
+    """Three numbers from draws of images, and how they were made."""
+
+    ods: Interval | Difference
+    ois: Interval | Difference
+    ap: Interval | Difference
+    ap_rule: str
+    level: float
+    method: str
+    draws: int
+    seed: int
+    images: int
+
+    def _lines(self, head: str) -> str:
+        return f"{head}\n  ODS  {self.ods}\n  OIS  {self.ois}\n  AP   {self.ap} ({self.ap_rule})"
+
+
+class Bootstrap(_Drawn):
     """Confidence intervals of ODS, OIS and AP.
 
     Attributes
@@ -50,46 +79,22 @@ class Bootstrap(Value):
     ods: Interval
     ois: Interval
     ap: Interval
-    ap_rule: str
-    level: float
-    method: str
-    draws: int
-    seed: int
-    images: int
 
     def __str__(self) -> str:
-        head = f"{100 * self.level:g} % {self.method} intervals, {self.draws} draws of {self.images} images"
-        return f"{head}\n  ODS  {self.ods}\n  OIS  {self.ois}\n  AP   {self.ap} ({self.ap_rule})"
+        share = f"{100 * self.level:g} % {self.method}"
+        return self._lines(f"{share} intervals, {self.draws} draws of {self.images} images")
 
 
-class Difference(Value):
-    """First score minus second, its confidence interval, and how surprising it is if there is none."""
-
-    estimate: float
-    low: float
-    high: float
-    p_value: float
-
-    def __str__(self) -> str:
-        return f"{self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}]  p = {self.p_value:.3g}"
-
-
-class PairedTest(Value):
+class PairedTest(_Drawn):
     """Differences between two detectors on the same images; fields as in :class:`Bootstrap`."""
 
     ods: Difference
     ois: Difference
     ap: Difference
-    ap_rule: str
-    level: float
-    method: str
-    draws: int
-    seed: int
-    images: int
 
     def __str__(self) -> str:
-        head = f"first − second, {self.draws} paired draws of {self.images} images, {100 * self.level:g} %"
-        return f"{head}\n  ODS  {self.ods}\n  OIS  {self.ois}\n  AP   {self.ap} ({self.ap_rule})"
+        made = f"{self.draws} paired draws of {self.images} images, {100 * self.level:g} %"
+        return self._lines(f"first − second, {made}")
 
 
 def bootstrap(

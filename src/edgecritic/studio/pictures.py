@@ -179,15 +179,14 @@ def as_map(content: bytes) -> BoolArray:
 
 def _check_header(content: bytes, most_pixels: int) -> None:
     """Refuse a picture that would grow too large before anything of it is unpacked."""
-    import warnings
-
     from PIL import Image
 
+    from edgecritic.datasets._guard import quiet
+
+    formats = ("PNG", "JPEG", "BMP", "TIFF", "PPM")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(content), formats=("PNG", "JPEG", "BMP", "TIFF", "PPM")) as picture:
-                width, height = picture.size
+        with quiet(), Image.open(io.BytesIO(content), formats=formats) as picture:
+            width, height = picture.size
     except Image.DecompressionBombError as error:
         raise InputError("declares far too many pixels") from error
     except Exception as error:

@@ -1,0 +1,224 @@
+"""The search that gives one row or column its place in an optimal matching.
+
+It is Dijkstra's on the reduced costs (see `edgecritic.kernels.state`), from a node without a mate to the
+cheapest place where a chain of changed mates may end (Jonker & Volgenant 1987).
+
+Nodes of the root's side are called ours, those of the other side theirs. A way goes from one of ours to one
+of theirs over any link, at its reduced cost, and from one of theirs to its mate at no cost. It may end at
+one of theirs that is alone, or at one of ours that gives up its mate, which costs alone − price more.
+
+Then prices move. Let B be the length of the best way and D ≤ B the distance of a node that was visited:
+prices of ours rise by B − D, those of theirs fall by B − D. No reduced cost becomes negative: on a link
+from one of ours at D₁ to one of theirs at D₂ ≤ D₁ + (reduced cost) it changes by D₁ − D₂; one of theirs
+that was not visited is at least B away, which leaves room for the rise of ours; and one of ours that was
+not visited only gains room. On the best way it becomes 0, so that mates may change along it. A price of
+ours rises to its cost of staying alone at the most, or the way would have ended there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from edgecritic.kernels._jit import inlined, kernel
+from edgecritic.kernels.arrays import Int32s, Int64s
+from edgecritic.kernels.heap import drop_first, push, shorten, tidy
+from edgecritic.kernels.links import Links
+from edgecritic.kernels.state import ALONE, FAR, Side
+
+__all__ = ["Search", "new_search", "find_end"]
+
+_STRIDE = 64
+"""From one horizon to the next, in units of cost (hundredths of a pixel): see `Search`."""
+
+
+class Search(NamedTuple):
+    """Scratch memory of the searches; `visits` counts the nodes that were visited, over all of them.
+
+    `arrival` is the distance of one of theirs plus its price: what the way there costs before the price is
+    taken off. Two ways to the same node compare alike with the price or without, so the many that are no
+    better than a known one are left without a look at the price. Between searches it is `FAR` for all.
+
+    Nodes at the distance that the search has come to wait in the stack `near` (most are reached over links
+    of reduced cost 0), those nearer than the *horizon* in a heap, the others in the unsorted list `far`,
+    and most of these are never visited. When the heap is empty, the horizon moves to one stride beyond the
+    nearest of the list: a long stride sorts nodes that nobody visits, a short one runs through the list
+    often. The first horizon is the root, so that a search over links of reduced cost 0 never sorts.
+
+    An entry of heap or list is *overtaken* when its node is reached by a shorter way, and then stays until
+    it is met. At most one entry per node is not overtaken, so 2·nodes entries are always enough: what is
+    full has room for as many new ones as there are nodes once the overtaken are thrown out. The stack and
+    the other lists take every node once.
+    """
+
+    arrival: Int64s
+    via: Int32s
+    seen: Int32s
+    done: Int32s
+    near: Int32s
+    heap_key: Int64s
+    heap_node: Int32s
+    far_key: Int64s
+    far_node: Int32s
+    visits: Int64s
+
+
+def new_search(nodes: int) -> Search:
+    """Make the memory for a problem with at most `nodes` rows and as many columns."""
+    entries = 2 * nodes + 64
+    return Search(
+        arrival=np.full(nodes, FAR, dtype=np.int64),
+        via=np.empty(nodes, dtype=np.int32),
+        seen=np.empty(nodes, dtype=np.int32),
+        done=np.empty(nodes, dtype=np.int32),
+        near=np.empty(nodes, dtype=np.int32),
+        heap_key=np.empty(entries, dtype=np.int64),
+        heap_node=np.empty(entries, dtype=np.int32),
+        far_key=np.empty(entries, dtype=np.int64),
+        far_node=np.empty(entries, dtype=np.int32),
+        visits=np.zeros(1, dtype=np.int64),
+    )
+
+
+@kernel
+def _advance(search: Search, price: Int64s, distant: int, stride: int) -> tuple[int, int, np.int64]:
+    """Move the nearest of the unsorted list into the empty heap; return both sizes and the horizon."""
+    keys, nodes = search.far_key, search.far_node
+    distant = shorten(keys, nodes, distant, search.arrival, price)
+    horizon = FAR
+    for at in range(distant):
+        horizon = min(horizon, keys[at] + stride)
+    heap = kept = 0
+    for at in range(distant):
+        key = keys[at]
+        node = nodes[at]
+        if key < horizon:
+            push(search.heap_key, search.heap_node, heap, key, node)
+            heap += 1
+        else:
+            keys[kept] = key
+            nodes[kept] = node
+            kept += 1
+    return heap, kept, horizon
+
+
+@inlined
+def find_end(
+    links: Links, ours: Side, theirs: Side, scale: np.int64, search: Search, root: int
+) -> tuple[int, int]:
+    """Give the node `root`, which has no mate, its place in the matching, and make that optimal again.
+
+    `links` are those of our side. Returned are the last node of ours and of theirs on the way; the latter is
+    `ALONE` if the way ends at one of ours that stays alone.
+    """
+    start, linked, cost = links.start, links.other, links.cost
+    price, alone, their_price, their_mate = ours.price, ours.alone, theirs.price, theirs.mate
+    their_limit = theirs.price_limit
+    arrival, via, seen, done, near = search.arrival, search.via, search.seen, search.done, search.near
+    keys, nodes = search.heap_key, search.heap_node
+    far_key, far_node = search.far_key, search.far_node
+    stride = _STRIDE * scale
+
+    best = alone[root] - price[root]
+    end = root
+    other_end = ALONE
+    one = root
+    now = np.int64(0)
+    passed = -price[root]  # distance of `one`, which is `now`, less its price
+    horizon = now
+    heap = waiting = distant = seen_count = done_count = 0
+    while True:
+        for link in range(start[one], start[one + 1]):
+            reaching = passed + cost[link] * scale
+            if reaching - their_limit >= best:
+                break
+            other = linked[link]
+            if reaching >= arrival[other]:
+                continue
+            distance = reaching - their_price[other]
+            if distance >= best:
+                continue
+            if their_mate[other] < 0:
+                if their_mate[other] == ALONE:
+                    best = distance
+                    end = one
+                    other_end = other
+                continue
+            if arrival[other] == FAR:
+                seen[seen_count] = other
+                seen_count += 1
+            arrival[other] = reaching
+            via[other] = one
+            if distance == now:
+                near[waiting] = other
+                waiting += 1
+            elif distance >= horizon:
+                if distant == far_key.size:
+                    distant = shorten(far_key, far_node, distant, arrival, their_price)
+                far_key[distant] = distance
+                far_node[distant] = other
+                distant += 1
+            else:
+                if heap == keys.size:
+                    heap = tidy(keys, nodes, heap, arrival, their_price)
+                push(keys, nodes, heap, distance, other)
+                heap += 1
+        if now >= best:
+            break
+        found = waiting > 0
+        if found:
+            waiting -= 1
+            other = near[waiting]
+        while not found:
+            if heap == 0:
+                if distant == 0:
+                    break
+                heap, distant, horizon = _advance(search, their_price, distant, stride)
+                if heap == 0:
+                    break
+            if keys[0] >= best:
+                break
+            now = keys[0]
+            other = nodes[0]
+            found = now == arrival[other] - their_price[other]
+            drop_first(keys, nodes, heap)
+            heap -= 1
+        if not found:
+            break
+        done[done_count] = other
+        done_count += 1
+        one = their_mate[other]
+        passed = now - price[one]
+        if passed + alone[one] < best:
+            best = passed + alone[one]
+            end = one
+            other_end = ALONE
+
+    search.visits[0] += done_count
+    price[root] += best
+    for at in range(done_count):
+        other = done[at]
+        change = best - (arrival[other] - their_price[other])
+        their_price[other] -= change
+        price[their_mate[other]] += change
+    for at in range(seen_count):
+        arrival[seen[at]] = FAR
+    _flip(ours.mate, their_mate, via, root, end, other_end)
+    return end, other_end
+
+
+@inlined
+def _flip(mate: Int32s, their_mate: Int32s, via: Int32s, root: int, end: int, other_end: int) -> None:
+    """Change mates along the way from `root` to `end` and `other_end`."""
+    one = end
+    other = other_end
+    while True:
+        left = mate[one]
+        mate[one] = other
+        if other != ALONE:
+            their_mate[other] = one
+        if one == root:
+            break
+        other = left
+        one = via[other]

@@ -1,0 +1,156 @@
+"""The prices of the exact solver prove its matching best, after whatever changes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import edgecritic
+from edgecritic.assignment.solver import empty_state, solved
+from edgecritic.kernels import assign
+from edgecritic.kernels.changing import new_changing, sweep
+from edgecritic.kernels.links import Groups, Links, WebOfLinks
+from edgecritic.kernels.search import new_search
+from edgecritic.kernels.state import ABSENT, ALONE, FAR, new_state
+
+pytestmark = pytest.mark.kernels
+
+FEW = settings(max_examples=30 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 300)
+
+
+def check_prices(links, state):
+    """Say what `edgecritic.kernels.state` promises, link by link and node by node, in plain Python."""
+    rows, columns = state.rows, state.columns
+    for row, column in enumerate(rows.mate.tolist()):
+        assert column in (ABSENT, ALONE) or columns.mate[column] == row
+        if column == ABSENT:
+            continue
+        near = slice(links.start[row], links.start[row + 1])
+        reduced = {
+            other: cost * int(state.scale) - int(rows.price[row]) - int(columns.price[other])
+            for other, cost in zip(links.other[near].tolist(), links.cost[near].tolist(), strict=True)
+        }
+        assert all(left >= 0 for left in reduced.values())
+        assert column == ALONE or reduced[column] == 0
+    for side in (rows, columns):
+        for mate, price, alone in zip(*(each.tolist() for each in side[:3]), strict=True):
+            assert price <= side.price_limit
+            if mate != ABSENT:
+                assert price == alone if mate == ALONE else price <= alone
+    for column, row in enumerate(columns.mate.tolist()):
+        assert row == ALONE or rows.mate[row] == column
+
+
+def links_of(costs):
+    """Return the links of the rows of a matrix in which −1 stands for no link."""
+    found = [sorted((cost, at) for at, cost in enumerate(row) if cost >= 0) for row in costs.tolist()]
+    return Links(
+        np.cumsum([0, *map(len, found)], dtype=np.int64),
+        np.array([at for row in found for _, at in row], dtype=np.int32),
+        np.array([cost for row in found for cost, _ in row], dtype=np.int32),
+    )
+
+
+@st.composite
+def problems(draw):
+    """Costs of links, the state without any row, and a source of random numbers."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    shape = draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    highest = draw(st.sampled_from([1, 6, 300]))
+    costs = np.where(
+        rng.random(shape) < draw(st.sampled_from([0.3, 0.6, 1.0])), rng.integers(0, highest, shape), -1
+    )
+    scale = draw(st.sampled_from([1, 8]))  # 1: no room for hashes, so that ties are many
+    alone = draw(st.sampled_from([1, 4, 900])) * scale
+    rows, columns = (rng.integers(0, scale, size) for size in shape)
+    return costs, new_state(alone + rows, -columns, scale), rng
+
+
+@FEW
+@given(problems(), st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_prices_prove_the_matching_after_every_update(problem, shares):
+    """Each pixel has one row here; at every step a random part of them is wanted."""
+    costs, state, rng = problem
+    count = len(costs)
+    numbers = np.arange(count, dtype=np.int32)
+    web = WebOfLinks(
+        links_of(costs), links_of(costs.T), numbers, Groups(np.arange(count + 1, dtype=np.int64), numbers)
+    )
+    changing = new_changing(web, state)
+    present = np.zeros(count, dtype=bool)
+    for share in shares:
+        wanted = rng.random(count) < share
+        new, gone = (rng.permutation(np.flatnonzero(part)) for part in (wanted & ~present, present & ~wanted))
+        groups = (Groups(np.array([0, part.size]), part.astype(np.int32)) for part in (new, gone))
+        counts = sweep(changing, *groups)
+        present = wanted
+        np.testing.assert_array_equal(state.rows.mate != ABSENT, present)
+        check_prices(web.rows, state)
+        assert (changing.search.arrival == FAR).all()
+        assert counts.tolist() == [[np.count_nonzero(state.rows.mate >= 0)] * 2]
+        np.testing.assert_array_equal(changing.partners, state.rows.mate >= 0)
+
+
+@FEW
+@given(problems())
+def test_prices_prove_the_matching_of_all_rows_at_once(problem):
+    costs, state, _ = problem
+    links, search = links_of(costs), new_search(max(costs.shape))
+    assign.solve(links, state, search)
+    assert (state.rows.mate != ABSENT).all()
+    check_prices(links, state)
+    assert (search.arrival == FAR).all()
+
+
+@pytest.fixture
+def problem_of(monkeypatch):
+    """Return the links and an empty state of the problem that `match` solves."""
+
+    def problem(candidate, truth, tolerance):
+        caught = []
+        strategy = importlib.import_module("edgecritic.matching.exact")
+
+        def catch(links, *problem, **options):
+            caught.append((links, empty_state(*problem, **options)))
+            return solved(links, *problem, **options)
+
+        monkeypatch.setattr(strategy, "solved", catch)
+        edgecritic.match(candidate, truth, strategy="exact", tolerance=tolerance)
+        return caught[0]
+
+    return problem
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_two_steps_end_with_the_same_pixels(problem_of, seed):
+    """Without the hashes first, then with them; and the prices prove that it is the optimum."""
+    rng = np.random.default_rng(seed)
+    densities = rng.choice([0.1, 0.3, 0.5, 0.8], (2, 1, 1))
+    candidate, truth = rng.random((2, 9, 11)) < densities
+    if seed % 4 == 0:
+        candidate = np.indices((9, 11)).sum(axis=0) % 2 == 0
+        truth = ~candidate
+    links, state = problem_of(candidate, truth, rng.choice([1.0, 2.0, 3.5]))
+    again = new_state(state.rows.alone, state.columns.alone, int(state.scale))
+    search = new_search(candidate.size)
+    assign.solve(links, state, search)
+    assert assign._solve_in_two_steps(links, again, search, 10**9)
+    np.testing.assert_array_equal(again.rows.mate >= 0, state.rows.mate >= 0)
+    np.testing.assert_array_equal(again.columns.mate >= 0, state.columns.mate >= 0)
+    check_prices(links, again)
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow without the compiler")
+def test_a_checkerboard_against_its_inverse_needs_few_visits(problem_of):
+    """Every domino tiling is optimal; the searches must not look through all of them."""
+    candidate = np.indices((161, 161)).sum(axis=0) % 2 == 0
+    links, state = problem_of(candidate, ~candidate, 2.0)
+    search = new_search(candidate.size)
+    assign.solve(links, state, search)
+    assert np.count_nonzero(state.rows.mate >= 0) == candidate.size // 2
+    assert search.visits[0] < 4 * state.rows.mate.size
