@@ -133,16 +133,15 @@ def _alike(first: Sizes, second: Sizes) -> bool:
 
 def _masks(path: Path, args: argparse.Namespace) -> list[BoolArray]:
     from edgecritic.datasets.files import read_array, read_truths
-    from edgecritic.errors import InputError
+    from edgecritic.errors import NotBinaryError
 
     if args.label is not None:
         return [read_array(path) == args.label]
     try:
         return read_truths(path, binarize=args.binarize)
-    except InputError as error:
-        if "must be binary" not in str(error):
-            raise
-        raise InputError(f"{error}; of a label map --label N takes one object") from error
+    except NotBinaryError as error:
+        remedy = f"{error.remedy}; of a label map --label N takes one object"
+        raise NotBinaryError(error.message, path=error.path, remedy=remedy) from error
 
 
 def _empty_side(candidate: BoolArray, maps: Sequence[BoolArray]) -> str:

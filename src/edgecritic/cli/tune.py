@@ -112,8 +112,7 @@ def _tune_all(
             except OutputError:
                 raise  # no other image would fare better
             except EdgeCriticError as error:
-                path = cases[name][0]
-                messages[name] = str(error) if str(path) in str(error) else f"{path}: {error}"
+                messages[name] = str(error.at(cases[name][0]))
     return (
         {name: results[name] for name in cases if name in results},
         {name: messages[name] for name in cases if name in messages},

@@ -63,19 +63,21 @@ def reading(path: Path) -> Iterator[None]:
         with np.errstate(all="ignore"):
             yield
     except EdgeCriticError as error:
-        if str(path) in str(error):
+        if error.path is not None:
             raise
-        raise type(error)(f"{path}: {error}") from error
+        raise error.at(path) from error
     except FileNotFoundError as error:
-        raise DataError(f"{path}: no such file") from error
+        raise DataError("no such file", path=path) from error
     except OSError as error:
         told = error.strerror or " ".join(str(error).split())[:160] or type(error).__name__
-        raise DataError(f"{path}: cannot be read ({told})") from error
+        raise DataError(f"cannot be read ({told})", path=path) from error
     except MemoryError as error:
-        raise DataError(f"{path}: not enough memory to read this file") from error
+        raise DataError("not enough memory to read this file", path=path) from error
     except Exception as error:
         told = " ".join(str(error).split())[:160] or type(error).__name__
-        raise DataError(f"{path}: cannot be read, it may be damaged or of another kind ({told})") from error
+        raise DataError(
+            f"cannot be read, it may be damaged or of another kind ({told})", path=path
+        ) from error
 
 
 @contextmanager
@@ -101,7 +103,8 @@ def check_size(shape: Sequence[int], bytes_per_pixel: float) -> int:
     if pixels > PIXEL_LIMIT or pixels * bytes_per_pixel > MEMORY_LIMIT:
         raise DataError(
             f"declares {pixels} pixels {tuple(shape)}, which needs more than the allowed "
-            f"{MEMORY_LIMIT // 2**20} MiB; crop it, or store it with fewer bits per pixel"
+            f"{MEMORY_LIMIT // 2**20} MiB",
+            remedy="crop it, or store it with fewer bits per pixel",
         )
     return pixels
 

@@ -148,7 +148,7 @@ def _limited(arrays: Iterator[Array]) -> list[Array]:
     for array in arrays:
         size += array.nbytes
         if size > MEMORY_LIMIT // 3 or len(result) >= 10_000:
-            raise DataError("holds more maps than fit in memory; store one file per annotator")
+            raise DataError("holds more maps than fit in memory", remedy="store one file per annotator")
         result.append(array)
     if not result:
         raise DataError("holds an empty cell array: no map at all")
@@ -177,11 +177,11 @@ def _choose(
     if key is not None:
         raise DataError(f"has no variable {key!r} (its variables: {names})")
     if refused and any(node.name == refused for node in found):
-        raise DataError(f"holds segmentations ({refused!r}), not a soft map; use read_candidates")
+        raise DataError(f"holds segmentations ({refused!r}), not a soft map", remedy="use read_candidates")
     possible = [node for node in found if usable(node)]
     if len(possible) == 1:
         return possible[0]
     if possible:
         choices = ", ".join(node.name for node in possible)
-        raise DataError(f"holds several variables that could be meant ({choices}); {ONE_ARRAY}")
+        raise DataError(f"holds several variables that could be meant ({choices})", remedy=ONE_ARRAY)
     raise DataError(f"holds no variable that can be used here (its variables: {names})")

@@ -36,7 +36,9 @@ def load_npz(data: bytes) -> dict[str, NDArray[Any]]:
         if len(names) != _declared_members(data):
             raise DataError("lists another number of arrays than it declares; the file is damaged")
         if count < len(names) or len(set(names)) < len(names):
-            raise DataError("holds files that are no arrays, or two of one name; save it with np.savez again")
+            raise DataError(
+                "holds files that are no arrays, or two of one name", remedy="save it with np.savez again"
+            )
         if sum(item.file_size for item in members) > MEMORY_LIMIT // 2:
             raise DataError(f"would unpack to more than the allowed {MEMORY_LIMIT // 2} bytes")
         return {
@@ -53,7 +55,9 @@ def _declared_members(data: bytes) -> int:
 
 def _member(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> NDArray[Any]:
     if item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise DataError(f"array {item.filename} is compressed in an unusual way; use np.savez_compressed")
+        raise DataError(
+            f"array {item.filename} is compressed in an unusual way", remedy="use np.savez_compressed"
+        )
     with archive.open(item) as stream:
         return _array(stream, item.file_size)
 
@@ -76,9 +80,13 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     version = np.lib.format.read_magic(file)
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     if version not in readers:
-        raise DataError(f"is a .npy file of version {version}; save a plain array of numbers with np.save")
+        raise DataError(
+            f"is a .npy file of version {version}", remedy="save a plain array of numbers with np.save"
+        )
     with quiet():
         shape, fortran, dtype = readers[version](file, max_header_size=_MAX_HEADER)
     if dtype.kind not in "biuf":
-        raise DataError(f"holds {dtype} values where numbers were expected; save a plain array of numbers")
+        raise DataError(
+            f"holds {dtype} values where numbers were expected", remedy="save a plain array of numbers"
+        )
     return shape, fortran, dtype

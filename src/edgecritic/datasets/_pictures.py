@@ -44,7 +44,7 @@ def load_picture(data: bytes) -> NDArray[Any]:
     with quiet(), _open(data) as picture:
         check_size(picture.size[::-1], 16)
         if picture.format in ("PNG", "TIFF") and getattr(picture, "n_frames", 1) > 1:
-            raise DataError("holds several pictures; save one per file, or a volume as .npy or .nii")
+            raise DataError("holds several pictures", remedy="save one per file, or a volume as .npy or .nii")
         if picture.format == "PNG":
             check_png(data)
         elif picture.format == "TIFF":
@@ -59,7 +59,9 @@ def _open(data: bytes) -> Any:
     try:
         return Image.open(io.BytesIO(data), formats=_FORMATS)
     except Image.DecompressionBombError as error:
-        raise DataError("declares far too many pixels; crop it, or store it as several files") from error
+        raise DataError(
+            "declares far too many pixels", remedy="crop it, or store it as several files"
+        ) from error
     except UnidentifiedImageError as error:
         raise DataError("cannot be read, it is empty, damaged or no picture at all") from error
 
@@ -134,7 +136,7 @@ def _deep_colours(picture: Any, data: bytes) -> NDArray[np.uint16]:
     planes = getattr(picture, "tag_v2", {}).get(_PLANES, 1)
     if None in swapped or planes != 1 or "transparency" in picture.info:
         raise DataError(
-            "holds 16-bit colours in an unusual way; save it as a 16-bit PNG file, or with 8 bits"
+            "holds 16-bit colours in an unusual way", remedy="save it as a 16-bit PNG file, or with 8 bits"
         )
     high = np.array(picture)
     with _open(data) as again:
@@ -162,7 +164,7 @@ def _in_other_order(tile: Any) -> Any:
 
 def _deep(values: NDArray[Any]) -> NDArray[Any]:
     if values.min() < 0 or values.max() > 65535:
-        raise DataError("holds 32-bit values; save it with 8 or 16 bits per pixel")
+        raise DataError("holds 32-bit values", remedy="save it with 8 or 16 bits per pixel")
     return values.astype(np.uint16)
 
 
@@ -172,7 +174,9 @@ def one_channel(values: NDArray[Any]) -> NDArray[Any]:
         return values
     first = values[..., 0]
     if not ((first == values[..., 1]).all() and (first == values[..., 2]).all()):
-        raise DataError("is a colour picture where a map with one channel was expected; save it as grey")
+        raise DataError(
+            "is a colour picture where a map with one channel was expected", remedy="save it as grey"
+        )
     return np.ascontiguousarray(first)
 
 

@@ -233,7 +233,9 @@ def _truths(place: Path, wanted: Collection[str] | None, split: str | None) -> L
     folder = bsds.find_root(place)
     splits = bsds.split_folders(folder)
     if not splits and split is not None and place.name != split:
-        raise DataError(f"{place}: has no folders train, val or test, so no split {split!r}; leave split out")
+        raise DataError(
+            f"has no folders train, val or test, so no split {split!r}", path=place, remedy="leave split out"
+        )
     if not splits:
         return list_truths(folder, wanted)
     listings = {name: list_truths(path, wanted) for name, path in splits.items()}
@@ -260,7 +262,7 @@ def _joined(listings: dict[str, Listing]) -> Listing:
         repeated = sorted(set(result.files) & set(part.files), key=natural_key)
         if repeated:
             raise DataError(
-                f"several splits hold the name(s) {_some(repeated)}; choose one with split (--split)"
+                f"several splits hold the name(s) {_some(repeated)}", remedy="choose one with split (--split)"
             )
         result.files |= part.files
         result.ignored += part.ignored

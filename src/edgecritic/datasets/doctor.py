@@ -224,9 +224,9 @@ def _load(load: Callable[[], Any], result: _Checked, case: Case, what: str) -> A
     try:
         return load()
     except EdgeCriticError as error:
-        told, _, remedy = str(error).rpartition("; ")
-        told, remedy = (told, remedy) if told else (remedy, "")
-        result.findings.append(Finding("error", case.id, f"{what} {told}", remedy, f"unusable {what}"))
+        place = "" if error.path is None else f"{error.path}: "
+        told = f"{what} {place}{error.message}"
+        result.findings.append(Finding("error", case.id, told, error.remedy or "", f"unusable {what}"))
         return None
 
 

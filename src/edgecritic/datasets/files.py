@@ -20,7 +20,7 @@ from edgecritic.datasets._guard import ONE_ARRAY, check_size, reading
 from edgecritic.datasets._pictures import load_picture, luminance, one_channel
 from edgecritic.datasets.content import Content, PathLike, read_content
 from edgecritic.datasets.names import IMAGE_SUFFIXES, MAP_SUFFIXES, suffix_of
-from edgecritic.errors import DataError, InputError
+from edgecritic.errors import DataError, InputError, NotBinaryError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
 from edgecritic.maps.boundaries import label_boundaries
 from edgecritic.values import Value
@@ -107,7 +107,9 @@ def read_image(path: Source, *, colour: bool = False) -> NDArray[np.float64]:
         else:
             image = values.astype(np.float64)
         if not np.isfinite(image).all():
-            raise InputError("holds NaN or infinite values; replace them before edges are looked for")
+            raise InputError(
+                "holds NaN or infinite values", remedy="replace them before edges are looked for"
+            )
         is_colour = values.ndim == 3 and suffix_of(file.path) in IMAGE_SUFFIXES
         if colour:
             return image if is_colour else np.stack([image] * 3, axis=-1)
@@ -137,7 +139,9 @@ def read_mask(path: Source, *, key: str | None = None, binarize: float | None = 
     maps = read_truths(path, key=key, binarize=binarize)
     if len(maps) != 1:
         raise InputError(
-            f"{_path(path)}: holds {len(maps)} annotators' maps where one was expected; use read_truths"
+            f"holds {len(maps)} annotators' maps where one was expected",
+            path=_path(path),
+            remedy="use read_truths",
         )
     return maps[0]
 
@@ -153,7 +157,7 @@ def read_strength(path: Source, *, key: str | None = None) -> FloatArray:
         if suffix == ".mat":
             values = _matlab.strength_matrix(file.data, key)
         elif suffix == ".seg":
-            raise InputError("holds a segmentation, not a soft map; use read_candidates")
+            raise InputError("holds a segmentation, not a soft map", remedy="use read_candidates")
         else:
             values = read_array(file, key=key)
             if suffix in IMAGE_SUFFIXES:
@@ -266,7 +270,7 @@ def _only(arrays: dict[str, NDArray[Any]], key: str | None) -> NDArray[Any]:
     if key is None and len(arrays) == 1:
         return next(iter(arrays.values()))
     if key is None:
-        raise DataError(f"holds several arrays ({', '.join(arrays)}); {ONE_ARRAY}")
+        raise DataError(f"holds several arrays ({', '.join(arrays)})", remedy=ONE_ARRAY)
     if key not in arrays:
         raise DataError(f"has no array {key!r} (its arrays: {', '.join(arrays)})")
     return arrays[key]
@@ -281,14 +285,9 @@ def _binary(array: NDArray[Any], binarize: float | None) -> BoolArray:
             array = _without_16_bits(array)
         try:
             return as_mask(array)
-        except InputError as error:
-            told = str(error).replace("threshold it first, for instance strength >= 0.5", "").rstrip("; ")
-            remedy = (
-                "; if the grey values are meant as edges give binarize=0.5 (--binarize 0.5)"
-                if told != str(error)
-                else ""
-            )
-            raise InputError(told + remedy) from error
+        except NotBinaryError as error:
+            remedy = "if the grey values are meant as edges give binarize=0.5 (--binarize 0.5)"
+            raise NotBinaryError(error.message, remedy=remedy) from error
     if not 0 < binarize <= 1:
         raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
     return as_mask(_relative(array) >= binarize)

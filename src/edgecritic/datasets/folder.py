@@ -48,7 +48,9 @@ def scan(folder: Path) -> tuple[dict[str, list[str]], list[str], list[str]]:
         with os.scandir(folder) as entries:
             found = [(entry.name, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")]
     except OSError as error:
-        raise DataError(f"{folder}: cannot be listed ({error.strerror}); give an existing folder") from error
+        raise DataError(
+            f"cannot be listed ({error.strerror})", path=folder, remedy="give an existing folder"
+        ) from error
     for name, is_folder in sorted(found, key=lambda item: natural_key(item[0])):
         stem, suffix = split_name(name)
         if is_folder:
@@ -118,7 +120,9 @@ def _list_tree(
     A folder that leads back to one of those `above` it is left out.
     """
     if below.count("/") > _DEEPEST:
-        raise DataError(f"{folder}: lies more than {_DEEPEST} folders deep; give a folder nearer to the maps")
+        raise DataError(
+            f"lies more than {_DEEPEST} folders deep", path=folder, remedy="give a folder nearer to the maps"
+        )
     files, folders, others = scan(folder)
     here = folder.stat()
     if any(os.path.samestat(here, each) for each in above):
@@ -154,6 +158,8 @@ def _append(listing: Listing, name: str, path: Path, layout: str) -> None:
 def _single(folder: Path, stem: str, names: list[str]) -> Path:
     if len(names) > 1:
         raise DataError(
-            f"{folder}: holds several files called {stem!r} ({', '.join(names)}); keep one of them"
+            f"holds several files called {stem!r} ({', '.join(names)})",
+            path=folder,
+            remedy="keep one of them",
         )
     return folder / names[0]

@@ -47,15 +47,15 @@ def write_map(path: PathLike, array: Any, *, bits: int = 8) -> Path:
     values = as_array(array)
     if suffix_of(file) == ".npy":
         if values.dtype.kind not in "biuf":
-            raise InputError(f"{file}: a map must hold numbers, got dtype {values.dtype}")
+            raise InputError(f"a map must hold numbers, got dtype {values.dtype}", path=file)
         with replace_file(file) as stream:
             np.save(stream, values, allow_pickle=False)
         return file
     if suffix_of(file) != ".png":
-        raise DataError(f"{file}: maps are written as .png or .npy")
+        raise DataError("maps are written as .png or .npy", path=file)
     if values.ndim != 2:
         raise InputError(
-            f"{file}: a .png file holds a map of 2 dimensions, got shape {values.shape}; use .npy"
+            f"a .png file holds a map of 2 dimensions, got shape {values.shape}", path=file, remedy="use .npy"
         )
     _save_png(file, _integers(as_strength(values), bits))
     return file
@@ -76,7 +76,7 @@ def write_bsds_mat(path: PathLike, truths: Sequence[Any]) -> Path:
     """
     file = Path(path)
     if suffix_of(file) != ".mat":
-        raise DataError(f"{file}: a BSDS truth file must end with .mat")
+        raise DataError("a BSDS truth file must end with .mat", path=file)
     content = bsds_mat_bytes(truths)
     with replace_file(file) as stream:
         stream.write(content)
