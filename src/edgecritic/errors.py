@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from pathlib import Path
 from typing import Self
@@ -53,12 +52,9 @@ class EdgeCriticError(Exception):
         return place + self.message + (f"; {self.remedy}" if self.remedy else "")
 
     def at(self, path: str | os.PathLike[str]) -> Self:
-        """Return this error with the file or folder concerned; one that has a path already keeps it."""
-        if self.path is not None:
-            return self
-        found = copy.copy(self)
-        found.path = Path(path)
-        return found
+        """Note the file or folder concerned, unless one is known already, and return this error."""
+        self.path = Path(path) if self.path is None else self.path
+        return self
 
     def as_dict(self) -> dict[str, str | None]:
         """Return the class, the path, what happened and what to do, ready for JSON."""
@@ -94,7 +90,7 @@ class ProtocolMismatchError(EdgeCriticError):
     """Results of two different protocols were about to be mixed."""
 
 
-class MissingExtraError(EdgeCriticError, ImportError):
+class MissingExtraError(EdgeCriticError, ImportError):  # type: ignore[misc] # ImportError.path is text
     """An optional dependency is needed; the message names the extra that brings it."""
 
     @classmethod

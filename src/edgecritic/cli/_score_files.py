@@ -157,8 +157,10 @@ def _judges_regions(ids: Sequence[str] | None) -> bool:
 
 def _label_maps(path: Path) -> list[Any]:
     from edgecritic.datasets.files import read_array, read_segmentations
+    from edgecritic.datasets.formats.base import find_format
 
-    if path.suffix.lower() in (".mat", ".seg"):
+    found = find_format(path)
+    if found is not None and found.info.labels is not None:
         return list(read_segmentations(path))
     return [read_array(path)]
 

@@ -161,7 +161,7 @@ def _measures(args: argparse.Namespace) -> list[str] | None:
 
 def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]:
     from edgecritic.cli._images import list_images
-    from edgecritic.datasets.folder import list_truths
+    from edgecritic.datasets.layouts import find_truths
     from edgecritic.datasets.names import split_name
     from edgecritic.errors import InputError
 
@@ -173,7 +173,7 @@ def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]
         if len(files) != 1:
             raise InputError(f"--truth {truth} is one file for {len(files)} images; give a folder of truths")
         return {name: (file, (truth,)) for name, file in files.items()}
-    known = list_truths(truth, list(files)).files
+    known = find_truths(truth, list(files)).files
     missing = [name for name in files if name not in known]
     if missing:
         raise InputError(f"{truth}: holds no truth for {', '.join(missing[:5])}; names must be the same")

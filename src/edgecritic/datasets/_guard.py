@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import threading
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,40 +57,67 @@ class ByteStream(Protocol):
         ...
 
 
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn whatever a reader or a library raises into one `DataError` that names the file."""
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    except EdgeCriticError as error:
-        if error.path is not None:
-            raise
-        raise error.at(path) from error
-    except FileNotFoundError as error:
-        raise DataError("no such file", path=path) from error
-    except OSError as error:
-        told = error.strerror or " ".join(str(error).split())[:160] or type(error).__name__
-        raise DataError(f"cannot be read ({told})", path=path) from error
-    except MemoryError as error:
-        raise DataError("not enough memory to read this file", path=path) from error
-    except Exception as error:
-        told = " ".join(str(error).split())[:160] or type(error).__name__
-        raise DataError(
-            f"cannot be read, it may be damaged or of another kind ({told})", path=path
-        ) from error
+class reading:  # noqa: N801 - used like a function: with reading(path)
+    """Give every error of a block the path of the file, and make what a library raises a `DataError`.
+
+    A class, because errors that pass a generator of `contextlib` keep its frames, and with them all that was
+    read, until the next collection of garbage.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._numbers = np.errstate(all="ignore")
+
+    def __enter__(self) -> None:
+        self._numbers.__enter__()
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        self._numbers.__exit__(kind, error, traceback)
+        if isinstance(error, EdgeCriticError):
+            error.at(self.path)
+        elif isinstance(error, Exception):
+            raise DataError(_told(error), path=self.path) from error
+
+
+def _told(error: Exception) -> str:
+    """Say in a few words what a library found."""
+    told = " ".join(str(error).split())[:160] or type(error).__name__
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, OSError):
+        return f"cannot be read ({error.strerror or told})"
+    if isinstance(error, MemoryError):
+        return "not enough memory to read this file"
+    return f"cannot be read, it may be damaged or of another kind ({told})"
+
+
+class _Silent(threading.local):
+    """Whether this thread is in a `quiet` block; stands in a filter in place of the pattern of modules."""
+
+    now = False
+
+    def match(self, _: str) -> bool:
+        return self.now
+
+
+_SILENT = _Silent()
+_FILTER: Any = ("ignore", None, Warning, _SILENT, 0)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
     """Silence a library's warnings about a file: what they tell of is checked here or harmless.
 
-    Used where a library does warn and nowhere else, because it is not safe among threads before
-    Python 3.14.
+    Only this thread is silenced, unlike with `warnings.catch_warnings`, which changes and restores the
+    filters of all threads. The one filter that is put there stays and lets everything else pass.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    if _FILTER not in warnings.filters:
+        warnings.filters.insert(0, _FILTER)  # type: ignore[attr-defined]
+    before, _SILENT.now = _SILENT.now, True
+    try:
         yield
+    finally:
+        _SILENT.now = before
 
 
 def check_size(shape: Sequence[int], bytes_per_pixel: float) -> int:

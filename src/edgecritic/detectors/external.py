@@ -99,10 +99,10 @@ class FolderDetector:
 
     def names(self) -> list[str]:
         """The names of the images that have a map."""
-        from edgecritic.datasets.folder import list_maps
+        from edgecritic.datasets.layouts import find_maps
 
         if not self._files:
-            found = list_maps(Path(self.folder)).files
+            found = find_maps(self.folder).files
             self._files.update({name: paths[0] for name, paths in found.items()})
         return list(self._files)
 

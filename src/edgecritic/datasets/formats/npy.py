@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import struct
 import zipfile
-from typing import IO, Any
+from collections.abc import Iterable
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import MEMORY_LIMIT, check_size, fill, quiet
+from edgecritic.datasets._guard import MEMORY_LIMIT, ONE_ARRAY, check_size, fill, quiet
+from edgecritic.datasets.formats.base import file_format
 from edgecritic.datasets.names import natural_key
-from edgecritic.errors import DataError
+from edgecritic.errors import DataError, InputError
 
 __all__ = ["load_npy", "load_npz"]
 
@@ -20,7 +22,20 @@ _MAX_MEMBERS = 1000
 _MAX_HEADER = 10_000
 
 
-def load_npy(data: bytes) -> NDArray[Any]:
+def _save_npy(stream: BinaryIO, values: NDArray[Any], _: int) -> None:
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"a map must hold numbers, got dtype {values.dtype}")
+    np.save(stream, values, allow_pickle=False)
+
+
+@file_format(
+    "npy",
+    suffixes=(".npy",),
+    summary="one array of numbers of NumPy, a map or a volume",
+    checksums="none; that nothing is missing or left over",
+    write=_save_npy,
+)
+def load_npy(data: bytes, _: str | None = None) -> NDArray[Any]:
     """Return the array of a `.npy` file."""
     return _array(io.BytesIO(data), len(data))
 
@@ -45,6 +60,29 @@ def load_npz(data: bytes) -> dict[str, NDArray[Any]]:
             item.filename.removesuffix(".npy"): _member(archive, item)
             for item in sorted(members, key=lambda item: natural_key(item.filename))
         }
+
+
+def _annotators(data: bytes, key: str | None) -> Iterable[NDArray[Any]]:
+    return load_npz(data).values() if key is None else [_one_of_npz(data, key)]
+
+
+@file_format(
+    "npz",
+    suffixes=(".npz",),
+    summary="arrays of NumPy with names, as truths one per annotator",
+    checksums="CRC-32 of every array, the number of arrays",
+    truths=_annotators,
+)
+def _one_of_npz(data: bytes, key: str | None) -> NDArray[Any]:
+    """Return the array called `key`, or the only one."""
+    arrays = load_npz(data)
+    if key is None and len(arrays) == 1:
+        return next(iter(arrays.values()))
+    if key is None:
+        raise DataError(f"holds several arrays ({', '.join(arrays)})", remedy=ONE_ARRAY)
+    if key not in arrays:
+        raise DataError(f"has no array {key!r} (its arrays: {', '.join(arrays)})")
+    return arrays[key]
 
 
 def _declared_members(data: bytes) -> int:

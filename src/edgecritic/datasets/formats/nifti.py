@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets._guard import check_size, fill
+from edgecritic.datasets.formats.base import file_format
 from edgecritic.errors import DataError
 
 __all__ = ["load_nifti", "nifti_spacing"]
@@ -53,6 +54,18 @@ def nifti_spacing(data: bytes) -> tuple[float, ...]:
             left -= len(fill(stream, min(left, _STEP)))
         _end(stream)
         return header.sizes[: len(shape)]
+
+
+@file_format(
+    "nifti",
+    suffixes=(".nii", ".nii.gz"),
+    summary="a volume with the size of its voxels (NIfTI-1, NIfTI-2)",
+    checksums="CRC-32 and length where it is packed; that nothing is missing or left over",
+    volume=load_nifti,
+    spacing=nifti_spacing,
+)
+def _voxels(data: bytes, _: str | None) -> NDArray[Any]:
+    return load_nifti(data)[0]
 
 
 def _unpacked(data: bytes) -> IO[bytes]:
