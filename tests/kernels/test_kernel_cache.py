@@ -42,7 +42,7 @@ def first(both: Both) -> int:
 @pytest.fixture
 def package(tmp_path):
     """A copy of the kernels with one more, which takes its types from another file."""
-    for room in ("__init__.py", "errors.py"):
+    for room in ("__init__.py", "errors.py", "lazy.py"):
         (tmp_path / "edgecritic").mkdir(exist_ok=True)
         shutil.copy(PACKAGE / room, tmp_path / "edgecritic" / room)
     kernels = tmp_path / "edgecritic/kernels"

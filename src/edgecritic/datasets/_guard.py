@@ -68,7 +68,7 @@ class reading:  # noqa: N801 - used like a function: with reading(path)
         self.path = path
         self._numbers = np.errstate(all="ignore")
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Any:
         self._numbers.__enter__()
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:

@@ -7,8 +7,7 @@ no library traceback. A reader takes a path, or the bytes of a file that `read_c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -212,15 +211,21 @@ def read_spacing(path: Source) -> tuple[float, ...] | None:
         return found.info.spacing(data)
 
 
-@contextmanager
-def _opened(source: Source) -> Iterator[tuple[bytes, Entry[Format]]]:
+class _opened(reading):  # noqa: N801 - see `reading`
     """Give the bytes of a file and the record of its format."""
-    path = _path(source)
-    with reading(path):
-        if path.is_file():
-            format_of(path)  # before anything of it is read
-        content = source if isinstance(source, Content) else read_content(source)
-        yield content.data, format_of(path)
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(_path(source))
+        self._source = source
+
+    def __enter__(self) -> tuple[bytes, Entry[Format]]:
+        with reading(self.path):
+            if self.path.is_file():
+                format_of(self.path)  # before anything of it is read
+            content = self._source if isinstance(self._source, Content) else read_content(self._source)
+            found = format_of(self.path)
+        super().__enter__()
+        return content.data, found
 
 
 def _path(source: Source) -> Path:
