@@ -15,7 +15,20 @@ from edgecritic.datasets.names import natural_key, split_name
 from edgecritic.errors import DataError
 from edgecritic.registry import Registry
 
-__all__ = ["SPLITS", "Layout", "Listing", "Place", "find_maps", "find_truths", "is_map", "layout", "layouts"]
+__all__ = [
+    "SPLITS",
+    "Layout",
+    "Listing",
+    "Place",
+    "find_maps",
+    "find_truths",
+    "is_map",
+    "join_splits",
+    "layout",
+    "layouts",
+    "search",
+    "some",
+]
 
 SPLITS = ("train", "val", "test")
 _DEEPEST = 16
@@ -172,9 +185,7 @@ def layout(name: str, **info: Any) -> Callable[[Function], Function]:
     return register
 
 
-def find_truths(
-    place: PathLike, wanted: Collection[str] = (), *, split: str | None = None, beyond: int = 0
-) -> Listing:
+def find_truths(place: PathLike, wanted: Collection[str] = (), *, split: str | None = None) -> Listing:
     """Find the truth files of every image, in whatever layout they lie.
 
     Parameters
@@ -185,15 +196,17 @@ def find_truths(
         Names of the predictions, which decide what an ambiguous name means.
     split : str, optional
         Which split of a BSDS folder; without it, the splits that know a wanted name.
-    beyond : int
-        Only layouts of a higher rank are tried.
 
     Returns
     -------
     Listing
         Files by image name in natural order, photos where the layout tells them.
     """
-    where = Place(place, wanted, split)
+    return search(Place(place, wanted, split))
+
+
+def search(where: Place, *, beyond: int = 0) -> Listing:
+    """Go through the layouts of a rank higher than `beyond` until one understands the place, or all did."""
     result = Listing()
     for entry in sorted(layouts, key=lambda entry: entry.info.rank):
         found: Listing | None = entry.function(where) if entry.info.rank > beyond else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from edgecritic.datasets.layouts.base import Listing, Place, find_maps, find_truths, join_splits, layout
+from edgecritic.datasets.layouts.base import Listing, Place, find_maps, join_splits, layout, search
 from edgecritic.errors import DataError
 
 __all__ = ["bsds"]
@@ -34,10 +34,10 @@ def bsds(place: Place) -> Listing | None:
     if not splits and images is None and root == place.path:
         return None
     if splits:
-        parts = {name: find_truths(part.path, place.wanted, beyond=_RANK) for name, part in splits.items()}
+        parts = {name: search(Place(part.path, place.wanted), beyond=_RANK) for name, part in splits.items()}
         result = join_splits(parts, place.split, place.wanted)
     else:
-        result = find_truths(root, place.wanted, beyond=_RANK)
+        result = search(Place(root, place.wanted), beyond=_RANK)
     if images is not None:
         result.images = {name: paths[0] for name, paths in find_maps(images).files.items()}
     return result
