@@ -25,7 +25,8 @@ CONTENTS = (
     ("Detectors", "detectors/index.md"),
     ("Protocols", "protocols/index.md"),
     ("Recipes of suppression", "recipes.md"),
-    ("Layouts of data sets", "datasets.md"),
+    ("Formats of files", "formats.md"),
+    ("Layouts of truths", "layouts.md"),
 )
 """Title and page of everything in the navigation."""
 
@@ -39,7 +40,11 @@ ROOMS = (
     ".matching",
     ".measures",
 )
-SINGLE = {"recipes": "Recipes of non-maximum suppression", "datasets": "Layouts of files and folders"}
+SINGLE = {
+    "recipes": "Recipes of non-maximum suppression",
+    "formats": "Formats of files",
+    "layouts": "Layouts of truths",
+}
 HIDDEN = ("name", "parameters", "summary", "title")
 SIZES = ((321, 481), (425, 560), (720, 1280), (1024, 2048))
 
@@ -183,11 +188,15 @@ def _docstring(kind: str, name: str) -> str:
 
 
 def _table_page(kind: str) -> str:
-    lines = [f"# {SINGLE[kind]}", "", "| id | what it is |", "|---|---|"]
-    for entry in entries(kind):
+    found = entries(kind)
+    facts = [key for key in found[0] if key not in HIDDEN]
+    head = ["id", "what it is", *(key.replace("_", " ") for key in facts)]
+    lines = [f"# {SINGLE[kind]}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for entry in found:
         given = ", ".join(f"{key}={value}" for key, value in entry["parameters"].items())
         call = f"{entry['name']}({given})" if given else entry["name"]
-        lines.append(f"| `{call}` | {_cell(entry['summary'])} |")
+        cells = [f"`{call}`", _cell(entry["summary"]), *(_cell(entry[key]) for key in facts)]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -205,5 +214,7 @@ def _literal(text: str) -> list[str]:
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "–"
     text = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
     return text.replace("|", "\\|").replace("\n", " ")

@@ -184,7 +184,7 @@ def test_every_strategy_is_named(page):
 
 def test_every_layout_has_its_example():
     text = (DOCS / "howto/layouts.md").read_text(encoding="utf-8")
-    assert [entry["name"] for entry in entries("datasets") if f"`{entry['name']}`" not in text] == []
+    assert [entry["name"] for entry in entries("layouts") if f"`{entry['name']}`" not in text] == []
 
 
 def test_links_lead_somewhere(reference):

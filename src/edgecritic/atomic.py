@@ -43,7 +43,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 yield stream
             temporary.replace(target)
     except OSError as error:
-        raise OutputError(f"{target}: cannot be written ({error.strerror or error})") from error
+        raise OutputError(f"cannot be written ({error.strerror or error})", path=target) from error
     finally:
         if temporary is not None:
             with suppress(OSError):

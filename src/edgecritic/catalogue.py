@@ -1,4 +1,4 @@
-"""What there is: names of strategies, measures, detectors, protocols and recipes."""
+"""What there is: names of strategies, measures, detectors, protocols, recipes, formats and layouts."""
 
 from __future__ import annotations
 
@@ -39,21 +39,35 @@ def _recipes() -> list[str]:
     return sorted(RECIPES)
 
 
+def _formats() -> list[str]:
+    from edgecritic.datasets.formats import formats
+
+    return formats.names()
+
+
+def _layouts() -> list[str]:
+    from edgecritic.datasets.layouts import layouts
+
+    return layouts.names()
+
+
 _KINDS: dict[str, Callable[[], list[str]]] = {
     "strategies": _strategies,
     "measures": _measures,
     "detectors": _detectors,
     "protocols": _protocols,
     "recipes": _recipes,
+    "formats": _formats,
+    "layouts": _layouts,
 }
 
 
 def available(kind: str) -> list[str]:
-    """Return the names of all strategies, measures, detectors, protocols or recipes.
+    """Return the names of all things of a kind, as ``edgecritic list`` shows them.
 
     Parameters
     ----------
-    kind : "strategies", "measures", "detectors", "protocols" or "recipes"
+    kind : "strategies", "measures", "detectors", "protocols", "recipes", "formats" or "layouts"
 
     Examples
     --------

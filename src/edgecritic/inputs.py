@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.errors import InputError
+from edgecritic.errors import InputError, NotBinaryError
 
 __all__ = [
     "BoolArray",
@@ -67,8 +67,8 @@ def _without_mask(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
     hidden = int(np.count_nonzero(np.ma.getmaskarray(data)))
     if hidden:
         raise InputError(
-            f"{name} is a masked array with {hidden} masked value(s), which would be counted all the same; "
-            "fill them, for instance map.filled(0)"
+            f"{name} is a masked array with {hidden} masked value(s), which would be counted all the same",
+            remedy="fill them, for instance map.filled(0)",
         )
     return np.asarray(data.data)
 
@@ -163,7 +163,8 @@ def check_shapes(shape: Sequence[int], truth: Sequence[int], name: str) -> None:
     else:
         remedy = f"crop or resize the {name} map (never the truth)"
     raise InputError(
-        f"{name} and truth must have the same shape, got {tuple(shape)} and {tuple(truth)}; {remedy}"
+        f"{name} and truth must have the same shape, got {tuple(shape)} and {tuple(truth)}",
+        remedy=remedy,
     )
 
 
@@ -194,10 +195,10 @@ def as_strength(data: Any, name: str = "strength") -> FloatArray:
         result = np.ascontiguousarray(array, dtype=np.float64)
     low, high = float(result.min()), float(result.max())
     if math.isnan(low) or math.isnan(high):
-        raise InputError(f"{name} holds NaN; replace it (for instance by 0) before it is judged")
+        raise InputError(f"{name} holds NaN", remedy="replace it (for instance by 0) before it is judged")
     if low < 0 or high > 1:
         remedy = "take the sigmoid of logits" if low < 0 else "divide by its maximum, or give an 8-bit array"
-        raise InputError(f"{name} must lie in [0, 1], got values from {low:g} to {high:g}; {remedy}")
+        raise InputError(f"{name} must lie in [0, 1], got values from {low:g} to {high:g}", remedy=remedy)
     return result
 
 
@@ -252,8 +253,8 @@ def as_tolerance(
     share = _distance(share, "relative_tolerance")
     if share > 1:
         raise InputError(
-            f"relative_tolerance is a share of the diagonal, at most 1, got {share:g}; "
-            "give pixels as tolerance"
+            f"relative_tolerance is a share of the diagonal, at most 1, got {share:g}",
+            remedy="give pixels as tolerance",
         )
     return share * diagonal(shape, spacing)
 
@@ -271,8 +272,8 @@ def _distance(value: Any, name: str) -> float:
 def _check_dimensions(array: NDArray[Any], name: str) -> None:
     if array.ndim not in (2, 3):
         raise InputError(
-            f"{name} must have 2 or 3 dimensions, (plane,) row, column, got shape {array.shape}; "
-            "for a colour image or a batch pass one channel or one item at a time"
+            f"{name} must have 2 or 3 dimensions, (plane,) row, column, got shape {array.shape}",
+            remedy="for a colour image or a batch pass one channel or one item at a time",
         )
     if array.size == 0:
         raise InputError(f"{name} has no pixels: its shape is {array.shape}")
@@ -283,17 +284,17 @@ def _two_valued(array: NDArray[Any], name: str) -> BoolArray:
         raise InputError(f"{name} must be boolean or hold 0/1 or 0/255, got dtype {array.dtype}")
     high = float(array.max())
     if math.isnan(high):
-        raise InputError(f"{name} holds NaN; a binary map holds 0/1, 0/255 or booleans")
+        raise InputError(f"{name} holds NaN", remedy="a binary map holds 0/1, 0/255 or booleans")
     on: BoolArray = array == high if high in (1.0, 255.0) else np.zeros(array.shape, dtype=np.bool_)
     if not np.array_equal(on, array != 0):
-        raise InputError(_grey_message(array, name))
+        raise _not_binary(array, name)
     return on
 
 
-def _grey_message(array: NDArray[Any], name: str) -> str:
+def _not_binary(array: NDArray[Any], name: str) -> NotBinaryError:
     values = np.unique(array)
     shown = ", ".join(f"{value:g}" for value in values[:4]) + (", …" if values.size > 4 else "")
-    return (
-        f"{name} must be binary (booleans, 0/1 or 0/255), got {values.size} values ({shown}); "
-        "threshold it first, for instance strength >= 0.5"
+    return NotBinaryError(
+        f"{name} must be binary (booleans, 0/1 or 0/255), got {values.size} values ({shown})",
+        remedy="threshold it first, for instance strength >= 0.5",
     )

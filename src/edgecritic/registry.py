@@ -32,8 +32,9 @@ class Entry(Generic[Info]):
 
     @property
     def summary(self) -> str:
-        """The first line of the function's docstring."""
-        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+        """What the metadata call the summary, else the first line of the function's docstring."""
+        told = getattr(self.info, "summary", "")
+        return str(told) or (inspect.getdoc(self.function) or "").partition("\n")[0]
 
 
 @dataclass(frozen=True)

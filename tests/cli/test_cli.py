@@ -308,7 +308,7 @@ def test_warnings_are_one_line(monkeypatch):
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("arguments", [["list", "protocols", "--json"], ["list", "datasets"]])
+@pytest.mark.parametrize("arguments", [["list", "protocols", "--json"], ["list", "layouts"]])
 def test_a_closed_pipe_is_no_error(arguments, unbuffered):
     source = str(Path(edgecritic.__file__).parents[1])
     process = subprocess.Popen(

@@ -242,7 +242,7 @@ def test_write_map_round_trip(tmp_path):
     assert np.array_equal(read_mask(write_map(tmp_path / "d.png", MASK)), MASK)
     with pytest.raises(InputError, match="2 dimensions"):
         write_map(tmp_path / "e.png", np.zeros((2, 2, 2)))
-    with pytest.raises(DataError, match=r"\.png or \.npy"):
+    with pytest.raises(DataError, match=r"\.npy or \.png"):
         write_map(tmp_path / "e.jpg", MASK)
 
 

@@ -10,8 +10,8 @@ from PIL import Image, ImageOps
 
 import edgecritic as ec
 from edgecritic.cli.main import main
-from edgecritic.datasets._pictures import picture_shape
 from edgecritic.datasets.files import read_array, read_image, read_mask
+from edgecritic.datasets.formats.pictures import picture_shape
 from edgecritic.errors import InputError
 
 VALUES = {

@@ -167,6 +167,7 @@ def test_twins_of_the_voxel_conventions(candidate, truth, spacing):
         assert found[text] == pytest.approx(number, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning")  # by the peer
 @pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (1.0, 2.0, 3.0)])
 def test_areas_are_those_of_marching_cubes(spacing):
     from edgecritic.measures.subvoxel import element_sizes

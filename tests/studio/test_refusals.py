@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 
 import numpy as np
@@ -198,7 +199,9 @@ def test_many_maps_of_one_file_are_bounded(tmp_path, monkeypatch, capfd):
     assert apart._main("read_truths", tmp_path / "many.npz") == 0
     monkeypatch.setattr(apart, "MOST_RESULT", 8 * 50 * 50)
     assert apart._main("read_truths", tmp_path / "many.npz") != 0
-    assert "DataError:holds maps of more than" in capfd.readouterr().out
+    told = json.loads(capfd.readouterr().out.removeprefix("9"))
+    assert told["error"] == "DataError"
+    assert told["message"].startswith("holds maps of more than")
 
 
 def test_images_without_labels_or_space_have_no_checks():

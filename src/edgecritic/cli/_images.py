@@ -13,13 +13,13 @@ __all__ = ["list_images", "load_image"]
 
 def list_images(places: list[str]) -> list[Path]:
     """Return the files, and the files in the folders, among `places`; no two may share their name."""
-    from edgecritic.datasets.folder import list_maps
+    from edgecritic.datasets.layouts import find_maps
     from edgecritic.datasets.names import split_name
     from edgecritic.errors import InputError
 
     files: list[Path] = []
     for place in map(Path, places):
-        files += [paths[0] for paths in list_maps(place).files.values()] if place.is_dir() else [place]
+        files += [paths[0] for paths in find_maps(place).files.values()] if place.is_dir() else [place]
     stems: dict[str, Path] = {}
     for file in files:
         stem = split_name(file.name)[0]
@@ -32,9 +32,10 @@ def list_images(places: list[str]) -> list[Path]:
 def load_image(file: Path, *, grey: bool) -> tuple[Any, Kind]:
     """Read an image or a volume and say which of them it is; grey pictures get one channel."""
     from edgecritic.datasets.files import read_image
-    from edgecritic.datasets.names import IMAGE_SUFFIXES, suffix_of
+    from edgecritic.datasets.formats.base import find_format
 
-    picture = suffix_of(file) in IMAGE_SUFFIXES
+    found = find_format(file)
+    picture = found is not None and found.info.picture
     image = read_image(file, colour=picture and not grey)
     if picture and image.ndim == 3 and (image == image[..., :1]).all():
         image = image[..., 0]

@@ -19,7 +19,7 @@ def add_truth(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FOLDER",
         help="truths in any known layout: folder, BSDS folder, pair list (.lst) or one file; "
-        "see edgecritic list datasets",
+        "see edgecritic list layouts",
     )
 
 

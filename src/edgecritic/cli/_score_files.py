@@ -133,16 +133,15 @@ def _alike(first: Sizes, second: Sizes) -> bool:
 
 def _masks(path: Path, args: argparse.Namespace) -> list[BoolArray]:
     from edgecritic.datasets.files import read_array, read_truths
-    from edgecritic.errors import InputError
+    from edgecritic.errors import NotBinaryError
 
     if args.label is not None:
         return [read_array(path) == args.label]
     try:
         return read_truths(path, binarize=args.binarize)
-    except InputError as error:
-        if "must be binary" not in str(error):
-            raise
-        raise InputError(f"{error}; of a label map --label N takes one object") from error
+    except NotBinaryError as error:
+        remedy = f"{error.remedy}; of a label map --label N takes one object"
+        raise NotBinaryError(error.message, path=error.path, remedy=remedy) from error
 
 
 def _empty_side(candidate: BoolArray, maps: Sequence[BoolArray]) -> str:
@@ -158,8 +157,10 @@ def _judges_regions(ids: Sequence[str] | None) -> bool:
 
 def _label_maps(path: Path) -> list[Any]:
     from edgecritic.datasets.files import read_array, read_segmentations
+    from edgecritic.datasets.formats.base import find_format
 
-    if path.suffix.lower() in (".mat", ".seg"):
+    found = find_format(path)
+    if found is not None and found.info.labels is not None:
         return list(read_segmentations(path))
     return [read_array(path)]
 

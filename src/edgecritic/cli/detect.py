@@ -60,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
         except OutputError:
             raise  # no other image would fare better
         except EdgeCriticError as error:
-            text = str(error) if str(file) in str(error) else f"{file}: {error}"
-            failures.append({"image": str(file), "message": text})
+            failures.append({"image": str(file), "message": str(error.at(file))})
     if args.json:
         document = {"detector": str(bound), "images": rows, "failures": failures}
         print_json(document)

@@ -16,7 +16,8 @@ KINDS = {
     "detectors": ("edgecritic.detectors", "detectors"),
     "protocols": ("edgecritic.protocols.presets", "PRESETS"),
     "recipes": ("edgecritic.maps.suppression", "RECIPES"),
-    "datasets": ("edgecritic.datasets.layouts", "LAYOUTS"),
+    "formats": ("edgecritic.datasets.formats", "formats"),
+    "layouts": ("edgecritic.datasets.layouts", "layouts"),
 }
 """Where the registry (or table) of each kind lives: module and name."""
 
@@ -25,7 +26,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add the command to a parser."""
     parser = subparsers.add_parser(
         "list",
-        help="show strategies, measures, detectors, protocols, NMS recipes, data set layouts",
+        help="show strategies, measures, detectors, protocols, NMS recipes, file formats, layouts",
         description="Show what there is, with parameters and their defaults. With a NAME show all about it.",
     )
     parser.add_argument("kind", choices=list(KINDS), metavar="KIND", help=f"{', '.join(KINDS)}")
@@ -101,6 +102,8 @@ def _of_item(name: str, item: Any) -> dict[str, Any]:
 def _fields(value: Any) -> dict[str, Any]:
     import dataclasses
 
+    if hasattr(value, "told"):
+        return dict(value.told())
     if not dataclasses.is_dataclass(value):
         return {}
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}

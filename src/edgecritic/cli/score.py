@@ -197,11 +197,11 @@ def _number(value: float) -> str:
 
 def _cases(args: argparse.Namespace) -> Iterator[tuple[str, Path, Sequence[Path]]]:
     from edgecritic.datasets.cases import find_cases
-    from edgecritic.datasets.folder import list_maps
+    from edgecritic.datasets.layouts import find_maps
     from edgecritic.errors import InputError
 
     if args.alone:
-        for name, paths in list_maps(args.candidate).files.items():
+        for name, paths in find_maps(args.candidate).files.items():
             yield name, paths[0], ()
         return
     if args.truths and (args.truth or len(args.truths) > 1):

@@ -112,8 +112,7 @@ def _tune_all(
             except OutputError:
                 raise  # no other image would fare better
             except EdgeCriticError as error:
-                path = cases[name][0]
-                messages[name] = str(error) if str(path) in str(error) else f"{path}: {error}"
+                messages[name] = str(error.at(cases[name][0]))
     return (
         {name: results[name] for name in cases if name in results},
         {name: messages[name] for name in cases if name in messages},
@@ -162,7 +161,7 @@ def _measures(args: argparse.Namespace) -> list[str] | None:
 
 def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]:
     from edgecritic.cli._images import list_images
-    from edgecritic.datasets.folder import list_truths
+    from edgecritic.datasets.layouts import find_truths
     from edgecritic.datasets.names import split_name
     from edgecritic.errors import InputError
 
@@ -174,7 +173,7 @@ def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]
         if len(files) != 1:
             raise InputError(f"--truth {truth} is one file for {len(files)} images; give a folder of truths")
         return {name: (file, (truth,)) for name, file in files.items()}
-    known = list_truths(truth, list(files)).files
+    known = find_truths(truth, list(files)).files
     missing = [name for name in files if name not in known]
     if missing:
         raise InputError(f"{truth}: holds no truth for {', '.join(missing[:5])}; names must be the same")

@@ -73,7 +73,9 @@ def check_tiff(data: bytes, tags: Any) -> None:
     """Verify the checksum of every packed strip or tile; refuse ways of packing that are not known."""
     way = tags.get(_COMPRESSION, 1)
     if way not in _KNOWN:
-        raise DataError(f"is packed in an unusual way ({way}); save it with deflate, LZW or unpacked")
+        raise DataError(
+            f"is packed in an unusual way ({way})", remedy="save it with deflate, LZW or unpacked"
+        )
     if way not in _DEFLATE:
         return
     places, lengths = (tags.get(tag, ()) for tag in (_TILES if _TILES[0] in tags else _STRIPS))

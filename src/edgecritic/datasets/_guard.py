@@ -8,7 +8,7 @@ import threading
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -57,60 +57,67 @@ class ByteStream(Protocol):
         ...
 
 
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn whatever a reader or a library raises into one `DataError` that names the file."""
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    except EdgeCriticError as error:
-        if str(path) in str(error):
-            raise
-        raise type(error)(f"{path}: {error}") from error
-    except FileNotFoundError as error:
-        raise DataError(f"{path}: no such file") from error
-    except OSError as error:
-        told = error.strerror or " ".join(str(error).split())[:160] or type(error).__name__
-        raise DataError(f"{path}: cannot be read ({told})") from error
-    except MemoryError as error:
-        raise DataError(f"{path}: not enough memory to read this file") from error
-    except Exception as error:
-        told = " ".join(str(error).split())[:160] or type(error).__name__
-        raise DataError(f"{path}: cannot be read, it may be damaged or of another kind ({told})") from error
+class reading:  # noqa: N801 - used like a function: with reading(path)
+    """Give every error of a block the path of the file, and make what a library raises a `DataError`.
 
-
-class _Quiet:
-    """Silence that threads share: the first to come ignores all warnings, the last to go puts back what was.
-
-    Each for itself may put back what another thread had silenced, for good.
+    A class, because errors that pass a generator of `contextlib` keep its frames, and with them all that was
+    read, until the next collection of garbage.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._before: Any = None
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._numbers = np.errstate(all="ignore")
 
-    def __enter__(self) -> None:
-        with self._lock:
-            self._inside += 1
-            if self._inside == 1:
-                self._before = warnings.catch_warnings()
-                self._before.__enter__()
-                warnings.simplefilter("ignore")
+    def __enter__(self) -> Any:
+        self._numbers.__enter__()
 
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._before.__exit__(None, None, None)
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        self._numbers.__exit__(kind, error, traceback)
+        if isinstance(error, EdgeCriticError):
+            error.at(self.path)
+        elif isinstance(error, Exception):
+            raise DataError(_told(error), path=self.path) from error
 
 
-_QUIET = _Quiet()
+def _told(error: Exception) -> str:
+    """Say in a few words what a library found."""
+    told = " ".join(str(error).split())[:160] or type(error).__name__
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, OSError):
+        return f"cannot be read ({error.strerror or told})"
+    if isinstance(error, MemoryError):
+        return "not enough memory to read this file"
+    return f"cannot be read, it may be damaged or of another kind ({told})"
 
 
-def quiet() -> AbstractContextManager[None]:
-    """Silence a library's warnings about a file: what they tell of is checked here or harmless."""
-    return _QUIET
+class _Silent(threading.local):
+    """Whether this thread is in a `quiet` block; stands in a filter in place of the pattern of modules."""
+
+    now = False
+
+    def match(self, _: str) -> bool:
+        return self.now
+
+
+_SILENT = _Silent()
+_FILTER: Any = ("ignore", None, Warning, _SILENT, 0)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence a library's warnings about a file: what they tell of is checked here or harmless.
+
+    Only this thread is silenced, unlike with `warnings.catch_warnings`, which changes and restores the
+    filters of all threads. The one filter that is put there stays and lets everything else pass.
+    """
+    if _FILTER not in warnings.filters:
+        warnings.filters.insert(0, _FILTER)  # type: ignore[attr-defined]
+    before, _SILENT.now = _SILENT.now, True
+    try:
+        yield
+    finally:
+        _SILENT.now = before
 
 
 def check_size(shape: Sequence[int], bytes_per_pixel: float) -> int:
@@ -124,7 +131,8 @@ def check_size(shape: Sequence[int], bytes_per_pixel: float) -> int:
     if pixels > PIXEL_LIMIT or pixels * bytes_per_pixel > MEMORY_LIMIT:
         raise DataError(
             f"declares {pixels} pixels {tuple(shape)}, which needs more than the allowed "
-            f"{MEMORY_LIMIT // 2**20} MiB; crop it, or store it with fewer bits per pixel"
+            f"{MEMORY_LIMIT // 2**20} MiB",
+            remedy="crop it, or store it with fewer bits per pixel",
         )
     return pixels
 

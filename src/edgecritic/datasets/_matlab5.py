@@ -75,7 +75,7 @@ class Value:
     def array(self) -> NDArray[Any]:
         """Return the numbers, in Fortran order and read-only; sparse ones become dense."""
         if self.flags & _COMPLEX:
-            raise DataError("holds complex numbers; take their absolute value in MATLAB first")
+            raise DataError("holds complex numbers", remedy="take their absolute value in MATLAB first")
         if self.kind == _SPARSE:
             return self._dense()
         if self.kind not in _NUMERIC:
@@ -187,8 +187,8 @@ def _variables(data: bytes, packed: list[_Buffer]) -> Iterator[Value]:
             packed.append(inner)
             if sum(len(buffer.data) for buffer in packed) > MEMORY_LIMIT:
                 raise DataError(
-                    f"holds variables of more than the allowed {MEMORY_LIMIT} bytes in all; "
-                    "save the one that is meant to a file of its own"
+                    f"holds variables of more than the allowed {MEMORY_LIMIT} bytes in all",
+                    remedy="save the one that is meant to a file of its own",
                 )
             yield _matrix_at(inner, 0, len(inner.data), order)[0]
             after = start + size
@@ -273,8 +273,8 @@ def _unpacking(packed: memoryview, order: str) -> _Buffer:
     size = struct.unpack(order + "II", head)[1]
     if size > _LARGEST:
         raise DataError(
-            f"would unpack to {size} bytes, more than the allowed {_LARGEST}; "
-            "store the maps with fewer bits per pixel, or one file per map"
+            f"would unpack to {size} bytes, more than the allowed {_LARGEST}",
+            remedy="store the maps with fewer bits per pixel, or one file per map",
         )
     result = _Buffer(np.empty(size + 8, dtype=np.uint8).data, 8)  # untouched memory costs nothing
     result.data[:8] = head
@@ -285,7 +285,9 @@ def _unpacking(packed: memoryview, order: str) -> _Buffer:
 def _byte_order(data: bytes) -> str:
     mark = data[126:128]
     if len(data) < _HEADER or mark not in (b"IM", b"MI"):
-        raise DataError("is no MATLAB file of version 5 or later; save it again, for instance with -v7")
+        raise DataError(
+            "is no MATLAB file of version 5 or later", remedy="save it again, for instance with -v7"
+        )
     return "<" if mark == b"IM" else ">"
 
 

@@ -121,7 +121,9 @@ def _child(group: Any, name: str) -> Any:
     import h5py
 
     if "/" in name or name == "." or not isinstance(group.get(name, getlink=True), h5py.HardLink):
-        raise DataError(f"holds {name[:64]!r} as a link to another place, which is not followed; {_REMEDY}")
+        raise DataError(
+            f"holds {name[:64]!r} as a link to another place, which is not followed", remedy=_REMEDY
+        )
     return _checked(group[name])
 
 
@@ -132,9 +134,9 @@ def _checked(item: Any) -> Any:
     if isinstance(item, h5py.Group):
         return item
     if not isinstance(item, h5py.Dataset):
-        raise DataError(f"holds a named type where numbers or cells were expected; {_REMEDY}")
+        raise DataError("holds a named type where numbers or cells were expected", remedy=_REMEDY)
     if item.is_virtual or item.id.get_create_plist().get_external_count():
-        raise DataError(f"keeps its numbers in another file, which is not opened; {_REMEDY}")
+        raise DataError("keeps its numbers in another file, which is not opened", remedy=_REMEDY)
     filters = _filters(item)
     if not {_DEFLATE, _SHUFFLE, _FLETCHER}.issuperset(filters) or len(set(filters)) < len(filters):
         raise DataError(
@@ -159,7 +161,7 @@ def _check_chunks(item: Any) -> None:
     filters = _filters(item)
     steps = [range(0, length, step) for length, step in zip(item.shape, item.chunks, strict=True)]
     if math.prod(map(len, steps)) > _MAX_ITEMS:
-        raise DataError(f"is cut into more than {_MAX_ITEMS} pieces; {_REMEDY}")
+        raise DataError(f"is cut into more than {_MAX_ITEMS} pieces", remedy=_REMEDY)
     largest = math.prod(item.chunks) * item.dtype.itemsize + _CHECKSUM
     for offset in itertools.product(*steps):
         info = item.id.get_chunk_info_by_coord(offset)

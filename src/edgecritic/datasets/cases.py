@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets import bsds
 from edgecritic.datasets.content import Content, PathLike, read_content
 from edgecritic.datasets.files import (
     read_candidates,
@@ -18,9 +17,8 @@ from edgecritic.datasets.files import (
     read_strength,
     read_truths,
 )
-from edgecritic.datasets.folder import Listing, list_maps, list_truths
-from edgecritic.datasets.names import MAP_SUFFIXES, natural_key, split_name
-from edgecritic.datasets.pairs import LIST_SUFFIXES, list_pairs
+from edgecritic.datasets.layouts.base import Listing, find_maps, find_truths, is_map, some
+from edgecritic.datasets.names import natural_key
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, FloatArray
 
@@ -134,7 +132,7 @@ class Dataset:
             (self.without_image, "no image for {} case(s)"),
             (self.without_mask, "no mask for {} case(s)"),
         )
-        return [f"{text.format(len(names))}: {_some(names)}" for names, text in lists if names]
+        return [f"{text.format(len(names))}: {some(names)}" for names, text in lists if names]
 
     def no_case(self) -> tuple[str, str]:
         """Say why there is no case at all, and what to do about it."""
@@ -144,7 +142,7 @@ class Dataset:
             return "there are no truths", "give the folder that holds them"
         told = (
             "no prediction has the name of a truth: predictions are called "
-            f"{_some(self.without_truth, 2)}; truths {_some(self.without_prediction, 2)}"
+            f"{some(self.without_truth, 2)}; truths {some(self.without_prediction, 2)}"
         )
         last = {name.rpartition("/")[2] for name in self.without_truth if "/" in name}
         if not last.isdisjoint(self.without_prediction):
@@ -170,9 +168,7 @@ def find_cases(
     predictions : path or None
         Folder with one file per image, or one file; None for a study of truths alone.
     truth : path
-        Folder in one of the layouts of `edgecritic.datasets.folder`, a BSDS folder (``groundTruth``,
-        with or without ``train``, ``val``, ``test``), a pair list (``.lst``, ``.txt``, ``.json``), or
-        one file.
+        Folder or file in any layout; ``edgecritic list layouts`` shows them, `find_truths` finds them.
     images, masks : path, optional
         Folders of photos, and of maps that are 1 where pixels count. BSDS photos and those of pair
         lists are found by themselves.
@@ -184,15 +180,15 @@ def find_cases(
     Dataset
         The cases and every name that is missing on one side.
     """
-    predicted = None if predictions is None else _one_file_each(Path(predictions), split)
+    predicted = None if predictions is None else find_maps(predictions, split=split)
     wanted = None if predicted is None else predicted.files
-    if predicted is not None and _is_one_pair(Path(str(predictions)), Path(truth)):
-        name = next(iter(predicted.files))
-        truths = Listing({name: (Path(truth),)}, layouts={"one file"})
-    else:
-        truths = _truths(Path(truth), wanted, split)
-    photos = _photos(None if images is None else Path(images), Path(truth), truths, split)
-    valid = Listing() if masks is None else _one_file_each(Path(masks), split)
+    truths = find_truths(truth, wanted or (), split=split)
+    if wanted is not None and is_map(Path(truth)) and is_map(Path(str(predictions))):
+        truths.files = dict(zip(wanted, truths.files.values(), strict=True))
+    photos = truths.images
+    if images is not None:
+        photos = {name: paths[0] for name, paths in find_maps(images, split=split).files.items()}
+    valid = Listing() if masks is None else find_maps(masks, split=split)
     names = [name for name in truths.files if wanted is None or name in wanted]
     cases = tuple(
         Case(
@@ -216,70 +212,5 @@ def find_cases(
     )
 
 
-def _one_file_each(place: Path, split: str | None) -> Listing:
-    if _is_map(place):
-        return Listing({split_name(place.name)[0]: (place,)})
-    splits = bsds.split_folders(place)
-    if not splits:
-        return list_maps(place)
-    return _joined(bsds.choose_splits({name: list_maps(path) for name, path in splits.items()}, split, None))
-
-
-def _truths(place: Path, wanted: Collection[str] | None, split: str | None) -> Listing:
-    if _is_map(place):
-        return Listing({split_name(place.name)[0]: (place,)}, layouts={"one file"})
-    if place.is_file() and split_name(place.name)[1] in LIST_SUFFIXES:
-        return list_pairs(place)
-    folder = bsds.find_root(place)
-    splits = bsds.split_folders(folder)
-    if not splits and split is not None and place.name != split:
-        raise DataError(f"{place}: has no folders train, val or test, so no split {split!r}; leave split out")
-    if not splits:
-        return list_truths(folder, wanted)
-    listings = {name: list_truths(path, wanted) for name, path in splits.items()}
-    chosen = bsds.choose_splits(listings, split, wanted)
-    result = _joined(chosen)
-    result.layouts.add(f"split {'+'.join(chosen)}")
-    return result
-
-
-def _photos(images: Path | None, truth: Path, truths: Listing, split: str | None) -> dict[str, Path]:
-    if images is not None:
-        return {name: paths[0] for name, paths in _one_file_each(images, split).files.items()}
-    if truths.images:
-        return truths.images
-    beside = bsds.images_beside(bsds.find_root(truth))
-    if beside is None:
-        return {}
-    return {name: paths[0] for name, paths in _one_file_each(beside, None).files.items()}
-
-
-def _joined(listings: dict[str, Listing]) -> Listing:
-    result = Listing()
-    for part in listings.values():
-        repeated = sorted(set(result.files) & set(part.files), key=natural_key)
-        if repeated:
-            raise DataError(
-                f"several splits hold the name(s) {_some(repeated)}; choose one with split (--split)"
-            )
-        result.files |= part.files
-        result.ignored += part.ignored
-        result.layouts |= part.layouts
-    return result
-
-
-def _is_map(place: Path) -> bool:
-    return split_name(place.name)[1] in MAP_SUFFIXES and place.is_file()
-
-
-def _is_one_pair(predictions: Path, truth: Path) -> bool:
-    return _is_map(predictions) and _is_map(truth)
-
-
 def _missing(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted((name for name in names if name not in known), key=natural_key))
-
-
-def _some(names: Collection[str], most: int = 8) -> str:
-    listed = list(names)
-    return ", ".join(listed[:most]) + (f", … ({len(listed)} in all)" if len(listed) > most else "")

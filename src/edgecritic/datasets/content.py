@@ -72,7 +72,9 @@ def read_content(path: PathLike, *, limit: int = FILE_LIMIT) -> Content:
             raise DataError(f"is {size} bytes long, more than the allowed {limit}")
         data = stream.read(size + 1)
         if len(data) != size:
-            raise DataError(f"changed while it was read ({size} bytes expected, got {len(data)}); try again")
+            raise DataError(
+                f"changed while it was read ({size} bytes expected, got {len(data)})", remedy="try again"
+            )
     return Content(file, data)
 
 
@@ -88,7 +90,9 @@ def read_text(path: PathLike, *, limit: int = TEXT_LIMIT) -> str:
     try:
         return content.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"{content.path}: is no UTF-8 text ({error.reason} at byte {error.start})") from error
+        raise DataError(
+            f"is no UTF-8 text ({error.reason} at byte {error.start})", path=content.path
+        ) from error
 
 
 def digest(contents: Iterable[Content]) -> str:
@@ -117,4 +121,6 @@ def _check_kind(mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise DataError("is a folder, a file was expected")
     if not stat.S_ISREG(mode):
-        raise DataError("is a pipe, socket or device, a regular file was expected; save it to a file first")
+        raise DataError(
+            "is a pipe, socket or device, a regular file was expected", remedy="save it to a file first"
+        )

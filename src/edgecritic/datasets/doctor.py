@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets._guard import reading
-from edgecritic.datasets._pictures import picture_shape
 from edgecritic.datasets.cases import Case, Dataset, find_cases
 from edgecritic.datasets.content import PathLike
 from edgecritic.datasets.files import holds_segmentations
-from edgecritic.datasets.names import IMAGE_SUFFIXES, LOSSY_SUFFIXES, suffix_of
+from edgecritic.datasets.formats.base import find_format
+from edgecritic.datasets.formats.pictures import picture_shape
 from edgecritic.errors import EdgeCriticError
 from edgecritic.inputs import SIDEWAYS, BoolArray, FloatArray
 from edgecritic.values import Value
@@ -224,9 +224,9 @@ def _load(load: Callable[[], Any], result: _Checked, case: Case, what: str) -> A
     try:
         return load()
     except EdgeCriticError as error:
-        told, _, remedy = str(error).rpartition("; ")
-        told, remedy = (told, remedy) if told else (remedy, "")
-        result.findings.append(Finding("error", case.id, f"{what} {told}", remedy, f"unusable {what}"))
+        place = "" if error.path is None else f"{error.path}: "
+        told = f"{what} {place}{error.message}"
+        result.findings.append(Finding("error", case.id, told, error.remedy or "", f"unusable {what}"))
         return None
 
 
@@ -251,14 +251,16 @@ def _check_names(dataset: Dataset, truth: str) -> Iterator[Finding]:
 def check_lossy(case: Case) -> Iterator[Finding]:
     """Warn of predictions and truths in files whose values changed when they were written."""
     for path in (case.prediction, *case.truths):
-        if path is not None and suffix_of(path) in LOSSY_SUFFIXES:
+        found = None if path is None else find_format(path)
+        if found is not None and found.info.lossy:
             what = "prediction" if path == case.prediction else "truth"
-            told = f"{what} is a JPEG file, which blurs edges and changes values"
+            told = f"{what} is a {found.name.upper()} file, which blurs edges and changes values"
             yield Finding("warning", str(path), told, "save it as PNG", f"lossy {what}")
 
 
 def _check_photo(case: Case, shape: tuple[int, ...]) -> Iterator[Finding]:
-    if case.image is None or suffix_of(case.image) not in IMAGE_SUFFIXES:
+    found = None if case.image is None else find_format(case.image)
+    if case.image is None or found is None or not found.info.picture:
         return
     try:
         with reading(case.image):

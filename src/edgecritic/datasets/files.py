@@ -7,22 +7,21 @@ no library traceback. A reader takes a path, or the bytes of a file that `read_c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets import _matlab
-from edgecritic.datasets._guard import ONE_ARRAY, check_size, reading
-from edgecritic.datasets._pictures import load_picture, luminance, one_channel
+from edgecritic.datasets._guard import MEMORY_LIMIT, check_size, reading
 from edgecritic.datasets.content import Content, PathLike, read_content
-from edgecritic.datasets.names import IMAGE_SUFFIXES, MAP_SUFFIXES, suffix_of
-from edgecritic.errors import DataError, InputError
+from edgecritic.datasets.formats import Format, format_of, formats
+from edgecritic.datasets.formats.base import find_format
+from edgecritic.errors import DataError, InputError, NotBinaryError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
 from edgecritic.maps.boundaries import label_boundaries
+from edgecritic.registry import Entry
 from edgecritic.values import Value
 
 __all__ = [
@@ -39,8 +38,13 @@ __all__ = [
     "holds_segmentations",
 ]
 
+Array = TypeVar("Array", bound=NDArray[Any])
+
 Source = PathLike | Content
 """What readers take: the path of a file, or its bytes as `read_content` gives them."""
+
+_MOST_MAPS = 10_000
+_LUMINANCE = (0.299, 0.587, 0.114)
 
 
 class Volume(Value, kw_only=False):
@@ -56,7 +60,7 @@ def read_array(path: Source, *, key: str | None = None) -> NDArray[Any]:
     Parameters
     ----------
     path : path or Content
-        Picture, ``.npy``, ``.npz``, ``.mat``, ``.seg`` (labels) or NIfTI file.
+        A file of any format of `edgecritic.datasets.formats`.
     key : str, optional
         Which array of a ``.npz`` or ``.mat`` file; not needed where only one comes into question.
 
@@ -76,21 +80,9 @@ def read_array(path: Source, *, key: str | None = None) -> NDArray[Any]:
     array([[1., 0.],
            [0., 1.]])
     """
-    with _opened(path) as file:
-        suffix = suffix_of(file.path)
-        if suffix in IMAGE_SUFFIXES:
-            return load_picture(file.data)
-        if suffix == ".npy":
-            from edgecritic.datasets._numpy import load_npy
-
-            return load_npy(file.data)
-        if suffix == ".npz":
-            return _only(_npz(file.data), key)
-        if suffix == ".mat":
-            return _matlab.matrix(file.data, key)
-        if suffix == ".seg":
-            return _seg(file.data)
-        return read_volume(file).array
+    with _opened(path) as (data, found):
+        array: NDArray[Any] = found.function(data, key)
+        return array
 
 
 def read_image(path: Source, *, colour: bool = False) -> NDArray[np.float64]:
@@ -99,19 +91,21 @@ def read_image(path: Source, *, colour: bool = False) -> NDArray[np.float64]:
     Colours become luminance 0.299 R + 0.587 G + 0.114 B unless `colour` is true; then the result has
     shape (rows, columns, 3), also for grey pictures.
     """
-    with _opened(path) as file:
-        values = read_array(file)
+    with _opened(path) as (data, found):
+        values = found.function(data, None)
         check_size(values.shape, values.itemsize + 16)
         if values.dtype.kind == "u":
             image = values / float(np.iinfo(values.dtype).max)
         else:
             image = values.astype(np.float64)
         if not np.isfinite(image).all():
-            raise InputError("holds NaN or infinite values; replace them before edges are looked for")
-        is_colour = values.ndim == 3 and suffix_of(file.path) in IMAGE_SUFFIXES
+            raise InputError(
+                "holds NaN or infinite values", remedy="replace them before edges are looked for"
+            )
+        is_colour = values.ndim == 3 and found.info.picture
         if colour:
             return image if is_colour else np.stack([image] * 3, axis=-1)
-        return luminance(image) if is_colour else image
+        return _luminance(image) if is_colour else image
 
 
 def read_mask(path: Source, *, key: str | None = None, binarize: float | None = None) -> BoolArray:
@@ -137,7 +131,9 @@ def read_mask(path: Source, *, key: str | None = None, binarize: float | None = 
     maps = read_truths(path, key=key, binarize=binarize)
     if len(maps) != 1:
         raise InputError(
-            f"{_path(path)}: holds {len(maps)} annotators' maps where one was expected; use read_truths"
+            f"holds {len(maps)} annotators' maps where one was expected",
+            path=_path(path),
+            remedy="use read_truths",
         )
     return maps[0]
 
@@ -148,16 +144,8 @@ def read_strength(path: Source, *, key: str | None = None) -> FloatArray:
     Unsigned integers are divided by their largest value. A ``.mat`` file with ``ucm2`` (a contour map
     of twice the size) gives every second sample from the third on, in both axes: ``ucm2[2::2, 2::2]``.
     """
-    with _opened(path) as file:
-        suffix = suffix_of(file.path)
-        if suffix == ".mat":
-            values = _matlab.strength_matrix(file.data, key)
-        elif suffix == ".seg":
-            raise InputError("holds a segmentation, not a soft map; use read_candidates")
-        else:
-            values = read_array(file, key=key)
-            if suffix in IMAGE_SUFFIXES:
-                values = one_channel(values)
+    with _opened(path) as (data, found):
+        values = (found.info.strength or found.function)(data, key)
         copies = 0 if values.dtype.kind == "f" and values.flags.c_contiguous else 1
         check_size(values.shape, values.itemsize + 8 * (copies + (not values.flags.c_contiguous)))
         return as_strength(values)
@@ -171,19 +159,9 @@ def read_truths(path: Source, *, key: str | None = None, binarize: float | None 
     ``.seg`` file gives the boundaries of its segments; any other file is one annotator. A 3-D array
     is one volume, not a pile of annotators. See `read_mask` for the options.
     """
-    with _opened(path) as file:
-        suffix = suffix_of(file.path)
-        if suffix == ".mat":
-            return _matlab.truth_matrices(file.data, key, lambda array: _binary(array, binarize))
-        arrays: list[NDArray[Any]]
-        if suffix == ".npz" and key is None:
-            arrays = list(_npz(file.data).values())
-        elif suffix == ".seg":
-            arrays = [label_boundaries(_seg(file.data))]
-        else:
-            array = read_array(file, key=key)
-            arrays = [one_channel(array) if suffix in IMAGE_SUFFIXES else array]
-        return [_binary(array, binarize) for array in arrays]
+    with _opened(path) as (data, found):
+        arrays = found.info.truths(data, key) if found.info.truths else [found.function(data, key)]
+        return _limited(_binary(array, binarize) for array in arrays)  # each while it is in the cache
 
 
 def read_segmentations(path: Source, *, key: str | None = None) -> list[NDArray[Any]]:
@@ -191,12 +169,11 @@ def read_segmentations(path: Source, *, key: str | None = None) -> list[NDArray[
 
     `read_candidates` gives their boundaries.
     """
-    with _opened(path) as file:
-        if suffix_of(file.path) == ".mat":
-            return _matlab.segmentations(file.data, key)
-        if suffix_of(file.path) == ".seg":
-            return [_seg(file.data)]
-        raise InputError("segmentations are read from .mat (a cell array `segs`) and .seg files only")
+    with _opened(path) as (data, found):
+        if found.info.labels is None:
+            able = [suffix for entry in formats if entry.info.labels for suffix in entry.info.suffixes]
+            raise InputError(f"segmentations are read from {' and '.join(able)} files only")
+        return _limited(found.info.labels(data, key))
 
 
 def read_candidates(path: Source, *, key: str | None = None) -> list[BoolArray]:
@@ -209,67 +186,70 @@ def read_candidates(path: Source, *, key: str | None = None) -> list[BoolArray]:
 
 def holds_segmentations(path: Source) -> bool:
     """Tell whether a file holds segmentations (a cell array ``segs``) in place of a strength map."""
-    if suffix_of(_path(path)) != ".mat":
-        return suffix_of(_path(path)) == ".seg"
-    with _opened(path) as file, _matlab.opened(file.data, verify=False) as nodes:
-        return any(node.name == "segs" and node.is_cell for node in nodes)
+    found = find_format(_path(path))
+    if found is None or found.info.holds_labels is None:
+        return False
+    with _opened(path) as (data, _):
+        return found.info.holds_labels(data)
 
 
 def read_volume(path: Source) -> Volume:
-    """Return the voxels and spacing of a NIfTI file; other files have spacing 1."""
-    with _opened(path) as file:
-        if suffix_of(file.path) not in (".nii", ".nii.gz"):
-            array = read_array(file)
-            return Volume(array, (1.0,) * array.ndim)
-        from edgecritic.datasets._nifti import load_nifti
-
-        return Volume(*load_nifti(file.data))
+    """Return the voxels of a file and their size, which is 1 where the format tells none."""
+    with _opened(path) as (data, found):
+        if found.info.volume is not None:
+            return Volume(*found.info.volume(data))
+        array = found.function(data, None)
+        return Volume(array, (1.0,) * array.ndim)
 
 
 def read_spacing(path: Source) -> tuple[float, ...] | None:
-    """Return the voxel size that a NIfTI file tells, ``None`` for other files; the voxels are not read."""
-    if suffix_of(_path(path)) not in (".nii", ".nii.gz"):
+    """Return the voxel size that a file tells, ``None`` where its format has none; voxels are not read."""
+    found = find_format(_path(path))
+    if found is None or found.info.spacing is None:
         return None
-    with _opened(path) as file:
-        from edgecritic.datasets._nifti import nifti_spacing
-
-        return nifti_spacing(file.data)
+    with _opened(path) as (data, _):
+        return found.info.spacing(data)
 
 
-@contextmanager
-def _opened(source: Source) -> Iterator[Content]:
-    path = _path(source)
-    with reading(path):
-        is_there = isinstance(source, Content) or path.is_file()
-        if is_there and suffix_of(path) not in MAP_SUFFIXES:
-            raise DataError(f"is of no known kind; known endings: {', '.join(sorted(MAP_SUFFIXES))}")
-        yield source if isinstance(source, Content) else read_content(source)
+class _opened(reading):  # noqa: N801 - see `reading`
+    """Give the bytes of a file and the record of its format."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(_path(source))
+        self._source = source
+
+    def __enter__(self) -> tuple[bytes, Entry[Format]]:
+        with reading(self.path):
+            if self.path.is_file():
+                format_of(self.path)  # before anything of it is read
+            content = self._source if isinstance(self._source, Content) else read_content(self._source)
+            found = format_of(self.path)
+        super().__enter__()
+        return content.data, found
 
 
 def _path(source: Source) -> Path:
     return source.path if isinstance(source, Content) else Path(source)
 
 
-def _npz(data: bytes) -> dict[str, NDArray[Any]]:
-    from edgecritic.datasets._numpy import load_npz
+def _limited(arrays: Iterable[Array]) -> list[Array]:
+    result: list[Array] = []
+    size = 0
+    for array in arrays:
+        size += array.nbytes
+        if result and (size > MEMORY_LIMIT // 3 or len(result) >= _MOST_MAPS):
+            raise DataError("holds more maps than fit in memory", remedy="store one file per annotator")
+        result.append(array)
+    if not result:
+        raise DataError("holds no map at all")
+    return result
 
-    return load_npz(data)
 
-
-def _seg(data: bytes) -> NDArray[Any]:
-    from edgecritic.datasets._seg import load_seg
-
-    return load_seg(data)
-
-
-def _only(arrays: dict[str, NDArray[Any]], key: str | None) -> NDArray[Any]:
-    if key is None and len(arrays) == 1:
-        return next(iter(arrays.values()))
-    if key is None:
-        raise DataError(f"holds several arrays ({', '.join(arrays)}); {ONE_ARRAY}")
-    if key not in arrays:
-        raise DataError(f"has no array {key!r} (its arrays: {', '.join(arrays)})")
-    return arrays[key]
+def _luminance(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601) of colours in the last axis."""
+    red, green, blue = (weight * values[..., index] for index, weight in enumerate(_LUMINANCE))
+    result: NDArray[np.float64] = red + green + blue
+    return result
 
 
 def _binary(array: NDArray[Any], binarize: float | None) -> BoolArray:
@@ -281,14 +261,9 @@ def _binary(array: NDArray[Any], binarize: float | None) -> BoolArray:
             array = _without_16_bits(array)
         try:
             return as_mask(array)
-        except InputError as error:
-            told = str(error).replace("threshold it first, for instance strength >= 0.5", "").rstrip("; ")
-            remedy = (
-                "; if the grey values are meant as edges give binarize=0.5 (--binarize 0.5)"
-                if told != str(error)
-                else ""
-            )
-            raise InputError(told + remedy) from error
+        except NotBinaryError as error:
+            remedy = "if the grey values are meant as edges give binarize=0.5 (--binarize 0.5)"
+            raise NotBinaryError(error.message, remedy=remedy) from error
     if not 0 < binarize <= 1:
         raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
     return as_mask(_relative(array) >= binarize)

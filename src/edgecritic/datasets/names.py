@@ -1,20 +1,12 @@
-"""File names: which suffixes are known, what a file's stem is, and the order of names."""
+"""File names: what a file's stem is, and the order of names."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-__all__ = ["IMAGE_SUFFIXES", "MAP_SUFFIXES", "LOSSY_SUFFIXES", "natural_key", "split_name", "suffix_of"]
+from edgecritic.datasets.formats.base import split_known
 
-IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".pgm", ".ppm"})
-"""Files read through Pillow."""
-
-LOSSY_SUFFIXES = frozenset({".jpg", ".jpeg"})
-"""Files whose values changed when they were written."""
-
-MAP_SUFFIXES = IMAGE_SUFFIXES | {".npy", ".npz", ".mat", ".seg", ".nii", ".nii.gz"}
-"""All files that hold maps."""
+__all__ = ["natural_key", "split_name"]
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -27,15 +19,11 @@ def split_name(name: str) -> tuple[str, str]:
     >>> split_name("4100_left.6.png")
     ('4100_left.6', '.png')
     """
-    if name.lower().endswith(".nii.gz"):
-        return name[:-7], ".nii.gz"
+    stem, suffix = split_known(name)
+    if suffix:
+        return stem, suffix
     stem, dot, suffix = name.rpartition(".")
     return (stem, dot + suffix.lower()) if stem else (name, "")
-
-
-def suffix_of(path: Path) -> str:
-    """Return the lower-case suffix of a path."""
-    return split_name(path.name)[1]
 
 
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:

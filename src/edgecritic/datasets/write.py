@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from edgecritic.atomic import replace_file
 from edgecritic.datasets.content import PathLike
-from edgecritic.datasets.names import suffix_of
+from edgecritic.datasets.formats import formats
+from edgecritic.datasets.formats.base import find_format
+from edgecritic.datasets.formats.pictures import save_png
 from edgecritic.errors import DataError, InputError
-from edgecritic.inputs import as_array, as_mask, as_strength
+from edgecritic.inputs import as_array, as_mask
 
 __all__ = ["write_map", "write_image", "write_bsds_mat", "bsds_mat_bytes", "UndatedZip"]
 
@@ -44,27 +46,24 @@ def write_map(path: PathLike, array: Any, *, bits: int = 8) -> Path:
     array([[0. , 0.2, 1. ]])
     """
     file = Path(path)
-    values = as_array(array)
-    if suffix_of(file) == ".npy":
-        if values.dtype.kind not in "biuf":
-            raise InputError(f"{file}: a map must hold numbers, got dtype {values.dtype}")
+    found = find_format(file)
+    if found is None or found.info.write is None:
+        able = sorted(suffix for entry in formats if entry.info.write for suffix in entry.info.suffixes)
+        raise DataError(f"maps are written as {' or '.join(able)}", path=file)
+    try:
         with replace_file(file) as stream:
-            np.save(stream, values, allow_pickle=False)
-        return file
-    if suffix_of(file) != ".png":
-        raise DataError(f"{file}: maps are written as .png or .npy")
-    if values.ndim != 2:
-        raise InputError(
-            f"{file}: a .png file holds a map of 2 dimensions, got shape {values.shape}; use .npy"
-        )
-    _save_png(file, _integers(as_strength(values), bits))
+            found.info.write(stream, as_array(array), bits)
+    except InputError as error:
+        error.at(file)
+        raise
     return file
 
 
 def write_image(path: PathLike, image: NDArray[Any]) -> Path:
     """Write a grey or colour image with values in [0, 1] as an 8-bit ``.png``; others are clipped."""
     file = Path(path)
-    _save_png(file, _integers(np.clip(image, 0.0, 1.0), 8))
+    with replace_file(file) as stream:
+        save_png(stream, np.clip(image, 0.0, 1.0), 8)
     return file
 
 
@@ -75,8 +74,8 @@ def write_bsds_mat(path: PathLike, truths: Sequence[Any]) -> Path:
     0/1), which the classic benchmark programs read. Equal maps give equal bytes.
     """
     file = Path(path)
-    if suffix_of(file) != ".mat":
-        raise DataError(f"{file}: a BSDS truth file must end with .mat")
+    if file.suffix.lower() != ".mat":
+        raise DataError("a BSDS truth file must end with .mat", path=file)
     content = bsds_mat_bytes(truths)
     with replace_file(file) as stream:
         stream.write(content)
@@ -116,16 +115,3 @@ class UndatedZip(zipfile.ZipFile):
             zinfo_or_arcname.external_attr = 0o644 << 16
             zinfo_or_arcname.compress_type = self.compression
         super().writestr(zinfo_or_arcname, data, compress_type, compresslevel)
-
-
-def _integers(values: NDArray[Any], bits: int) -> NDArray[Any]:
-    if bits not in (8, 16):
-        raise InputError(f"bits must be 8 or 16, got {bits!r}")
-    return np.rint(values * (2.0**bits - 1)).astype(np.uint8 if bits == 8 else np.uint16)
-
-
-def _save_png(file: Path, values: NDArray[Any]) -> None:
-    from PIL import Image
-
-    with replace_file(file) as stream:
-        Image.fromarray(values).save(stream, format="png")

@@ -67,7 +67,7 @@ class Detection(Value):
 
         if high is None:
             if low is not None:
-                raise InputError("low needs high; give both, high alone, or neither")
+                raise InputError("low needs high", remedy="give both, high alone, or neither")
             low, high = bowstring(self.strength)
         return hysteresis(self.thin, 0.4 * high if low is None else low, high)
 

@@ -132,7 +132,8 @@ def _soft(sigma: float) -> Weights:
 def _matlab(spacing: Sequence[float], sigma: float, smooth: float, kernel: str) -> Operator:
     if len(spacing) != 2 or spacing[0] != spacing[1] or smooth:
         raise InputError(
-            "style='matlab' works on images with square pixels and without smooth; use style='native'"
+            "style='matlab' works on images with square pixels and without smooth",
+            remedy="use style='native'",
         )
     bell, slope = matlab_kernels(sigma, kernel)
     operator = separable_gradient([slope] * 2, [bell] * 2, spacing)

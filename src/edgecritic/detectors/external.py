@@ -99,10 +99,10 @@ class FolderDetector:
 
     def names(self) -> list[str]:
         """The names of the images that have a map."""
-        from edgecritic.datasets.folder import list_maps
+        from edgecritic.datasets.layouts import find_maps
 
         if not self._files:
-            found = list_maps(Path(self.folder)).files
+            found = find_maps(self.folder).files
             self._files.update({name: paths[0] for name, paths in found.items()})
         return list(self._files)
 
@@ -111,15 +111,15 @@ class FolderDetector:
         from edgecritic.datasets.files import read_strength
 
         if name is None:
-            raise InputError(f"{self} looks maps up by the image's name; give name=")
+            raise InputError(f"{self} looks maps up by the image's name", remedy="give name=")
         if name not in self.names():
-            raise DataError(f"{self.folder}: holds no map called {name!r}")
+            raise DataError(f"holds no map called {name!r}", path=self.folder)
         strength = read_strength(self._files[name])
         shape = strength.shape if image is None else as_picture(image).shape
         if strength.shape != shape:
             raise InputError(
-                f"{self._files[name]}: has shape {strength.shape}, the image has {shape}; "
-                "save maps in the size of their image"
+                f"{self._files[name]}: has shape {strength.shape}, the image has {shape}",
+                remedy="save maps in the size of their image",
             )
         return _from_map(str(self), strength, self.recipe)
 

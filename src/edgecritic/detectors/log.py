@@ -138,7 +138,7 @@ def zero_crossings(response: Any, *, nearest: bool = True) -> FloatMap:
 
 def _matlab(spacing: Sequence[float], sigma: float) -> Operator:
     if len(spacing) != 2 or spacing[0] != spacing[1]:
-        raise InputError("style='matlab' works on images with square pixels; use style='native'")
+        raise InputError("style='matlab' works on images with square pixels", remedy="use style='native'")
     kernel = laplacian_kernel(sigma) / spacing[0] ** 2
     half = kernel.shape[0] // 2
 

@@ -24,7 +24,9 @@ def masks(spacing: Sequence[float], smooth: Weights, style: str) -> Operator:
     if style == "native":
         return separable_gradient([slope] * ndim, [smooth] * ndim, spacing)
     if ndim != 2:
-        raise InputError(f"style='matlab' works on images, got {ndim} dimensions; use style='native'")
+        raise InputError(
+            f"style='matlab' works on images, got {ndim} dimensions", remedy="use style='native'"
+        )
     # The factor that makes a unit step give ½.
     operator = separable_gradient([slope / 2] * 2, [smooth / smooth.sum()] * 2, spacing)
     return replace(operator, thin=thin_across, border="repeat", colour="luminance")

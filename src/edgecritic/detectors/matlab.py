@@ -156,7 +156,7 @@ def matlab_response(image: Any, method: Method = "sobel", *, sigma: float | None
         raise InputError(f"method must be one of {', '.join(GRIDS)}, got {method!r}")
     scale = {} if sigma is None else {"sigma": sigma}
     if scale and method not in ("log", "canny"):
-        raise InputError(f"method {method!r} has no sigma; leave it out")
+        raise InputError(f"method {method!r} has no sigma", remedy="leave it out")
     picture = as_picture(image)
     outcome = respond(bind(method, style="matlab", **scale), picture)
     magnitude, thin = outcome.magnitude, outcome.thin

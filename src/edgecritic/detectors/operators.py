@@ -69,8 +69,8 @@ class Operator:
     def __post_init__(self) -> None:
         if max(self.reach) > MOST_REACH:
             raise InputError(
-                f"the filter reaches {max(self.reach)} pixels, more than the {MOST_REACH} allowed; "
-                "choose a smaller scale, or shrink the image"
+                f"the filter reaches {max(self.reach)} pixels, more than the {MOST_REACH} allowed",
+                remedy="choose a smaller scale, or shrink the image",
             )
 
 

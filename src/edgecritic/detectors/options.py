@@ -73,8 +73,8 @@ def orientations(step: object, circle: float) -> int:
     count = round(min(circle / width, MOST_ORIENTATIONS + 1))
     if not 2 <= count <= MOST_ORIENTATIONS or abs(count * width - circle) > 1e-6:
         raise InputError(
-            f"step must divide {circle:g}° into 2 to {MOST_ORIENTATIONS} equal parts, got {step!r}; "
-            "try 5 or 10"
+            f"step must divide {circle:g}° into 2 to {MOST_ORIENTATIONS} equal parts, got {step!r}",
+            remedy="try 5 or 10",
         )
     return count
 

@@ -128,10 +128,13 @@ def as_picture(image: Any, kind: Kind = "auto", spacing: Spacing = None) -> Pict
     peak = max(abs(low), abs(high))
     if not math.isfinite(peak):
         raise InputError(
-            "image holds NaN or infinite values; replace them first, for instance with numpy.nan_to_num"
+            "image holds NaN or infinite values",
+            remedy="replace them first, for instance with numpy.nan_to_num",
         )
     if not (peak == 0 or 1 / EXTREME < peak < EXTREME):
-        raise InputError(f"image values must be between 1e-100 and 1e100 in size, got {peak:g}; rescale them")
+        raise InputError(
+            f"image values must be between 1e-100 and 1e100 in size, got {peak:g}", remedy="rescale them"
+        )
     scale = 1.0 / float(np.iinfo(array.dtype).max) if array.dtype.kind == "u" else 1.0
     sizes = as_spacing(spacing, channels[0].ndim)
     return Picture(channels, sizes, scale, peak)
@@ -151,8 +154,8 @@ def _channels(array: NDArray[Any], kind: str) -> tuple[NDArray[Any], ...]:
         return (array,)
     raise InputError(
         "image must be (rows, columns), (rows, columns, channels) with 1, 3 or 4 channels, or "
-        f"(planes, rows, columns), got shape {shape} with kind={kind!r}; "
-        'give kind="volume" for a volume of few columns'
+        f"(planes, rows, columns), got shape {shape} with kind={kind!r}",
+        remedy='give kind="volume" for a volume of few columns',
     )
 
 

@@ -177,12 +177,12 @@ def read_edits(path: Path | str, proposal: Proposal) -> Proposal:
             for edit in document["edits"]
         ]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise DataError(f"{file}: is not a list of edits ({error})") from error
+        raise DataError(f"is not a list of edits ({error})", path=file) from error
     if not known:
-        raise DataError(f"{file}: has the format {document['format']!r}, expected {_FORMAT!r}")
+        raise DataError(f"has the format {document['format']!r}, expected {_FORMAT!r}", path=file)
     if shape != proposal.candidate.shape:
         raise InputError(
-            f"{file}: was made for an image of shape {shape}, this one has {proposal.candidate.shape}"
+            f"was made for an image of shape {shape}, this one has {proposal.candidate.shape}", path=file
         )
     return proposal.replay(edits)
 

@@ -144,7 +144,7 @@ def get_recipe(recipe: str | Id | Recipe) -> Recipe:
         if key not in values:
             raise InputError(f"an NMS recipe has no parameter {key!r} (its parameters: {', '.join(values)})")
     if parsed.name == "none" and parsed.params:
-        raise InputError(f"the recipe 'none' has no parameters, got {parsed}; use nms(…) instead")
+        raise InputError(f"the recipe 'none' has no parameters, got {parsed}", remedy="use nms(…) instead")
     return Recipe(**{**values, **parsed.options, "source": known.source})
 
 
@@ -281,5 +281,5 @@ def _steps(orientation: Any, shape: tuple[int, ...]) -> tuple[Float32Array, Floa
     if angles.shape != shape:
         raise InputError(f"orientation must have the strength map's shape {shape}, got {angles.shape}")
     if not np.isfinite(angles).all():
-        raise InputError("orientation holds NaN or infinite values; give angles in radians")
+        raise InputError("orientation holds NaN or infinite values", remedy="give angles in radians")
     return np.cos(angles), np.sin(angles)

@@ -101,7 +101,7 @@ def match(
         bound.entry.info.reach == "either" and bound.id.options.get("window") is not None
     )
     if windowed and (tolerance is not None or relative_tolerance is not None):
-        raise InputError(f"{bound} searches a window of pixels; leave the tolerance out")
+        raise InputError(f"{bound} searches a window of pixels", remedy="leave the tolerance out")
     reach = as_tolerance(first.shape, sizes, tolerance, relative_tolerance)
     pair = Pair(
         _own(first, candidate),

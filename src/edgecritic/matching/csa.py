@@ -87,7 +87,9 @@ def assign_by_cost_scaling(graph: Graph, solver: Any) -> tuple[NDArray[np.int64]
     solver.add_arcs_with_cost(left.astype(np.int32), right.astype(np.int32), costs)
     status = solver.solve()
     if status != solver.OPTIMAL:
-        raise EdgeCriticError(f"OR-Tools found no assignment (status {status}); use the strategy exact")
+        raise EdgeCriticError(
+            f"OR-Tools found no assignment (status {status})", remedy="use the strategy exact"
+        )
     mates = np.array([solver.right_mate(row) for row in range(n)], dtype=np.int64)
     matched = np.flatnonzero(mates < m)
     return matched, mates[matched]

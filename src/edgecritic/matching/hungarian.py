@@ -118,7 +118,7 @@ def _assign_group(
 def _check_size(rows: int, columns: int) -> None:
     if 8 * rows * columns > MOST_BYTES:
         raise InputError(
-            f"hungarian would need {rows} × {columns} costs ({8 * rows * columns / 2**30:.1f} GiB) for one "
-            "connected group of pixels, and the limit is 1 GiB; use the strategy exact, which has the same "
-            "optimum, or a smaller tolerance"
+            f"hungarian would need {rows} × {columns} costs ({8 * rows * columns / 2**30:.1f} GiB) "
+            "for one connected group of pixels, and the limit is 1 GiB",
+            remedy="use the strategy exact, which has the same optimum, or a smaller tolerance",
         )

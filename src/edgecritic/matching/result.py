@@ -256,7 +256,7 @@ def _canvas(background: Any, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     if grey.shape != shape:
         raise InputError(f"background must have the maps' shape {shape}, got {grey.shape}")
     if not np.isfinite(grey).all():
-        raise InputError("background holds NaN or infinite values; replace them before it is shown")
+        raise InputError("background holds NaN or infinite values", remedy="replace them before it is shown")
     top = 255.0 if grey.max(initial=0.0) > 1 else 1.0
     faint = 128 + 127 * np.clip(grey / top, 0, 1)
     return np.repeat(faint.astype(np.uint8)[..., None], 3, axis=-1)

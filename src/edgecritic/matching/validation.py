@@ -85,7 +85,8 @@ def _check_size(pair: Pair) -> None:
     if lines * pair.tolerance / min(pair.spacing) > _LARGEST_TABLE:
         raise InputError(
             f"validation looks along about {lines:.3g} lines for a tolerance of {pair.tolerance:g}, "
-            "which is too many; give a smaller tolerance, or use the strategy 'distance'"
+            "which is too many",
+            remedy="give a smaller tolerance, or use the strategy 'distance'",
         )
 
 

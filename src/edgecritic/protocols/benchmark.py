@@ -141,7 +141,7 @@ class Benchmark:
             counted = counted.counts
         _check_kind(counted, Counts, "the counts of an image, edgecritic.sweep(…)")
         if id in self._counts:
-            raise InputError(f"the image {id!r} was judged already; give every image its own id")
+            raise InputError(f"the image {id!r} was judged already", remedy="give every image its own id")
         self._counts[id] = counted
 
     def merge(self, other: Benchmark) -> Benchmark:
@@ -167,7 +167,7 @@ class Benchmark:
             Of the bootstrap over images; 0 draws leaves the intervals out.
         """
         if not self._counts:
-            raise InputError("no image was judged yet; call update first")
+            raise InputError("no image was judged yet", remedy="call update first")
         counts = {name: self._counts[name] for name in sorted(self._counts)}
         intervals = None
         if draws and len(counts) > 1:

@@ -77,8 +77,8 @@ class Counts(Value):
             raise InputError("counts must have finite thresholds in ascending order")
         if (self.matched_truth > self.truth).any() or (self.matched_candidate > self.candidate).any():
             raise InputError(
-                "more pixels are matched than there are: cntR must not exceed sumR, nor cntP sumP; "
-                "check the columns"
+                "more pixels are matched than there are: cntR must not exceed sumR, nor cntP sumP",
+                remedy="check the columns",
             )
         if self.groups and (len(shape) < 2 or shape[-2] != len(self.groups)):
             raise InputError(f"counts of {len(self.groups)} groups need as many rows, got shape {shape}")
@@ -161,7 +161,8 @@ class Counts(Value):
         """Return the counts with the row at 0 as their first threshold."""
         if self.zero is None:
             raise InputError(
-                "this protocol evaluates threshold 0 as well, but the counts at 0 are missing; give zero="
+                "this protocol evaluates threshold 0 as well, but the counts at 0 are missing",
+                remedy="give zero=",
             )
         columns = {
             name: np.concatenate([getattr(self.zero, name), getattr(self, name)], axis=-1) for name in COLUMNS

@@ -129,8 +129,8 @@ class Protocol(Value):
                 raise InputError(f"{name} must be a finite number ≥ 0, got {value!r}")
         if self.relative_tolerance is not None and self.relative_tolerance >= 1:
             raise InputError(
-                f"relative_tolerance is a share of the diagonal below 1, got {self.relative_tolerance!r}; "
-                "give pixels as tolerance"
+                f"relative_tolerance is a share of the diagonal below 1, got {self.relative_tolerance!r}",
+                remedy="give pixels as tolerance",
             )
 
     def threshold_values(self) -> NDArray[np.float64]:
@@ -211,7 +211,7 @@ class Protocol(Value):
         if not isinstance(name, str):
             raise InputError('a protocol of your own needs a name: add a line such as id = "my-lab"')
         if name in PRESETS:
-            raise InputError(f"{name!r} is the name of a preset; give your protocol another id")
+            raise InputError(f"{name!r} is the name of a preset", remedy="give your protocol another id")
         base = values.pop("base", None)
         if base is not None:
             return get_protocol(base).with_changes(name, **values)
@@ -282,7 +282,8 @@ def _checked_strategy(strategy: Any) -> str:
     bound = strategies.bind(strategy)
     if bound.entry.info.reach == "window" or bound.id.options.get("window") is not None:
         raise InputError(
-            f"a protocol has a tolerance, but {bound} searches a window; take exact, distance or area"
+            f"a protocol has a tolerance, but {bound} searches a window",
+            remedy="take exact, distance or area",
         )
     return str(bound)
 

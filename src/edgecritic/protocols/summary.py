@@ -191,7 +191,9 @@ def count_table(counts: ImageCounts | CountTable, *, names: Sequence[str] | None
         )
     for name, one in zip(labels, counts, strict=True):
         if not isinstance(one, Counts):
-            raise InputError(f"{name}: Counts are expected, got {type(one).__name__}; see Counts.from_rows")
+            raise InputError(
+                f"{name}: Counts are expected, got {type(one).__name__}", remedy="see Counts.from_rows"
+            )
         if not np.array_equal(one.thresholds, counts[0].thresholds):
             raise InputError(
                 f"all images must have the same thresholds; {name!r} differs from {labels[0]!r} "

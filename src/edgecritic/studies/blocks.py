@@ -67,7 +67,7 @@ class Source:
             return self.truths
         if self.photo is None:
             raise DataError(
-                f"{self.image}: Canny maps need its photo; give the folder of photos with --images"
+                f"{self.image}: Canny maps need its photo", remedy="give the folder of photos with --images"
             )
         return (self.photo,)
 

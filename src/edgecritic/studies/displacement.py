@@ -46,7 +46,7 @@ class Displacement(Value):
     def curves(self, measure: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the two curves of one measure."""
         if measure not in self.measures:
-            raise InputError(f"{measure} was not computed; these were: {', '.join(self.measures)}")
+            raise InputError(f"{measure} was not computed", remedy=f"these were: {', '.join(self.measures)}")
         column = self.measures.index(measure)
         return self.false_alarms[:, column], self.misses[:, column]
 

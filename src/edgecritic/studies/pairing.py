@@ -316,7 +316,7 @@ def _stroke(mask: BoolArray, corners: NDArray[np.float64]) -> None:
 def _only_file(folder: str | Path, pattern: str) -> Path:
     found = sorted(Path(folder).glob(pattern))
     if not found:
-        raise InputError(f"{folder}: holds no file {pattern}; the MNI152 template was expected there")
+        raise InputError(f"holds no file {pattern}; the MNI152 template was expected there", path=folder)
     return found[0]
 
 

@@ -5,6 +5,7 @@ Whatever a file makes a library do, the studio goes on: the process ends, and th
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -67,8 +68,9 @@ def read_apart(reader: str, path: Path) -> list[NDArray[Any]]:
             raise DataError(f"takes more than {MOST_SECONDS} s to read; save it anew") from error
     said = done.stdout.decode("utf-8", "replace")
     if done.returncode == _REFUSED:
-        kind, _, message = said.partition(":")
-        raise (InputError if kind == "InputError" else DataError)(message)
+        told = json.loads(said)
+        kind = InputError if told["error"] == "InputError" else DataError
+        raise kind(told["message"], path=told["path"], remedy=told["remedy"])
     if done.returncode:
         raise DataError("cannot be read within the memory that is given to it; it may be damaged")
     return [np.load(_result(path, number), allow_pickle=False) for number in range(int(said))]
@@ -105,7 +107,7 @@ def _main(reader: str, path: Path) -> int:
             np.save(_result(path, number), array, allow_pickle=False)
     except EdgeCriticError as error:
         kind = "InputError" if isinstance(error, InputError) else "DataError"
-        sys.stdout.write(f"{kind}:{error}")
+        sys.stdout.write(json.dumps({**error.as_dict(), "error": kind}))
         return _REFUSED
     sys.stdout.write(str(len(arrays)))
     return 0

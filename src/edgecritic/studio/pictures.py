@@ -205,8 +205,8 @@ def _read(content: bytes, suffix: str, reader: str) -> list[NDArray[Any]]:
         try:
             return read_apart(reader, path)
         except EdgeCriticError as error:
-            told = str(error).replace(f"{path}: ", "").replace(str(path), "the file")
-            raise (DataError if isinstance(error, DataError) else InputError)(told) from error
+            kind = DataError if isinstance(error, DataError) else InputError
+            raise kind(error.message, remedy=error.remedy) from error  # the path is of this machine
 
 
 def _as_photo(values: NDArray[Any]) -> NDArray[np.uint8]:

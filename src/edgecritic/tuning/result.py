@@ -149,12 +149,12 @@ class Tuning(Value):
 
     def _detector(self, name: str) -> int:
         if name not in self.detectors:
-            raise InputError(f"{name} was not run; these were: {', '.join(self.detectors)}")
+            raise InputError(f"{name} was not run", remedy=f"these were: {', '.join(self.detectors)}")
         return self.detectors.index(name)
 
     def _measure(self, name: str) -> int:
         if name not in self.measures:
-            raise InputError(f"{name} was not computed; these were: {', '.join(self.measures)}")
+            raise InputError(f"{name} was not computed", remedy=f"these were: {', '.join(self.measures)}")
         return self.measures.index(name)
 
 

@@ -97,7 +97,7 @@ def summarise_tunings(tunings: Mapping[str, Tuning]) -> TuningSummary:
     (1, 1)
     """
     if not tunings:
-        raise InputError("tunings is empty; give one or more")
+        raise InputError("tunings is empty", remedy="give one or more")
     first = next(iter(tunings.values()))
     for name, found in tunings.items():
         if (found.detectors, found.measures) != (first.detectors, first.measures):

@@ -140,7 +140,7 @@ def _chosen_detectors(detectors: Sequence[Detector] | None, thresholds: Threshol
     if detectors is None:
         return MATLAB_DETECTORS if isinstance(thresholds, str) else DEFAULT_DETECTORS
     if not detectors:
-        raise InputError("detectors is empty; name at least one, or leave it out")
+        raise InputError("detectors is empty", remedy="name at least one, or leave it out")
     return detectors
 
 

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from edgecritic.datasets._guard import reading
 from edgecritic.datasets.content import read_text
-from edgecritic.datasets.folder import Listing
-from edgecritic.datasets.names import natural_key, split_name
+from edgecritic.datasets.layouts.base import Listing, Place, layout
+from edgecritic.datasets.names import split_name
 from edgecritic.errors import DataError
 
-__all__ = ["LIST_SUFFIXES", "list_pairs"]
+__all__ = ["pair_list"]
 
-LIST_SUFFIXES = frozenset({".lst", ".txt", ".json"})
+_SUFFIXES = frozenset({".lst", ".txt", ".json"})
 
 
-def list_pairs(path: Path) -> Listing:
-    """Read a pair list; the name of a pair is the stem of its image.
+@layout("list", title="pair list", example="test.lst, test.json", rank=20, whole=True)
+def pair_list(place: Place) -> Listing | None:
+    """A file with an image and its truths per line (.lst, .txt) or item (.json); the image gives the name.
 
     Each line, or each JSON item, names an image and one or more truth files, relative to the list's
     folder. Columns are separated by tabs if there are any, else by spaces; lines that start with ``#``
     are left out.
     """
+    path = place.path
+    if path.suffix.lower() not in _SUFFIXES or not path.is_file():
+        return None
     with reading(path):
         text = read_text(path)
         rows = _json_rows(text) if text.lstrip()[:1] == "[" else _text_rows(text)
-        result = Listing(layouts={"pair list"})
+        result = Listing()
         for number, row in enumerate(rows, start=1):
             if len(row) < 2:
                 raise DataError(f"pair {number} must name an image and a truth, got {' '.join(row)!r}")
@@ -37,8 +40,7 @@ def list_pairs(path: Path) -> Listing:
             result.files[name] = tuple(truths)
             result.images[name] = image
         if not result.files:
-            raise DataError("holds no pairs; expected one `image truth` per line")
-        result.files = {name: result.files[name] for name in sorted(result.files, key=natural_key)}
+            raise DataError("holds no pairs", remedy="write one `image truth` per line")
         return result
 
 

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
 from edgecritic.datasets import _matlab5
-from edgecritic.datasets._guard import MEMORY_LIMIT, ONE_ARRAY
+from edgecritic.datasets._guard import ONE_ARRAY
+from edgecritic.datasets.formats.base import file_format
 from edgecritic.errors import DataError
-from edgecritic.inputs import BoolArray
 from edgecritic.maps.boundaries import label_boundaries
 
-__all__ = ["Node", "opened", "matrix", "strength_matrix", "truth_matrices", "segmentations"]
-
-Array = TypeVar("Array", bound=NDArray[Any])
+__all__ = [
+    "Node",
+    "opened",
+    "matrix",
+    "strength_matrix",
+    "truth_matrices",
+    "segmentations",
+    "holds_segmentations",
+]
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
@@ -78,12 +84,6 @@ def opened(data: bytes, *, verify: bool = True) -> Iterator[Iterator[Node]]:
             yield values
 
 
-def matrix(data: bytes, key: str | None = None) -> NDArray[Any]:
-    """Return the numbers of variable `key`, or of the only numeric variable with 2 or 3 axes."""
-    with opened(data) as found:
-        return _choose(found, key, _is_numeric_map).array()
-
-
 def strength_matrix(data: bytes, key: str | None = None) -> NDArray[Any]:
     """Return a soft map; a double-sized contour map (`ucm2`) is sampled down to the image's size."""
     with opened(data) as found:
@@ -92,25 +92,43 @@ def strength_matrix(data: bytes, key: str | None = None) -> NDArray[Any]:
         return array[2::2, 2::2] if node.name == "ucm2" else array
 
 
-def truth_matrices(
-    data: bytes, key: str | None, convert: Callable[[NDArray[Any]], BoolArray]
-) -> list[BoolArray]:
-    """Return one map per annotator of a BSDS-like file, or the only matrix of another one.
-
-    Each is converted as soon as it is unpacked, while it is still in the processor's cache.
-    """
+def truth_matrices(data: bytes, key: str | None) -> Iterator[NDArray[Any]]:
+    """Go through the annotators' maps of a BSDS-like file, or the only matrix of another one."""
     with opened(data) as found:
         node = _choose(
             found, key, lambda node: node.is_cell or _is_numeric_map(node), preferred="groundTruth"
         )
-        return _limited(convert(array) for array in _annotators(node))
+        yield from _annotators(node)
 
 
-def segmentations(data: bytes, key: str | None = None) -> list[NDArray[Any]]:
-    """Return the label images of a cell array (`segs`), or of a BSDS truth's `Segmentation` fields."""
+def segmentations(data: bytes, key: str | None = None) -> Iterator[NDArray[Any]]:
+    """Go through the label images of a cell array (`segs`), or of a BSDS truth's `Segmentation` fields."""
     with opened(data) as found:
         node = _choose(found, key, lambda node: node.is_cell, preferred="segs")
-        return _limited(_labels(item) for item in node.cells())
+        for item in node.cells():
+            yield _labels(item)
+
+
+def holds_segmentations(data: bytes) -> bool:
+    """Tell whether there is a cell array `segs`."""
+    with opened(data, verify=False) as nodes:
+        return any(node.name == "segs" and node.is_cell for node in nodes)
+
+
+@file_format(
+    "mat",
+    suffixes=(".mat",),
+    summary="annotators' maps (`groundTruth`), a contour map (`ucm2`), segmentations (`segs`), or one matrix",
+    checksums="Adler-32 of every variable that was looked at (version 7), those it was saved with (7.3)",
+    truths=truth_matrices,
+    strength=strength_matrix,
+    labels=segmentations,
+    holds_labels=holds_segmentations,
+)
+def matrix(data: bytes, key: str | None = None) -> NDArray[Any]:
+    """Return the numbers of variable `key`, or of the only numeric variable with 2 or 3 axes."""
+    with opened(data) as found:
+        return _choose(found, key, _is_numeric_map).array()
 
 
 def _labels(item: Node) -> NDArray[Any]:
@@ -142,19 +160,6 @@ def _annotators_of_item(node: Node) -> Iterator[NDArray[Any]]:
             raise DataError("holds a struct with neither `Boundaries` nor `Segmentation`")
 
 
-def _limited(arrays: Iterator[Array]) -> list[Array]:
-    result: list[Array] = []
-    size = 0
-    for array in arrays:
-        size += array.nbytes
-        if size > MEMORY_LIMIT // 3 or len(result) >= 10_000:
-            raise DataError("holds more maps than fit in memory; store one file per annotator")
-        result.append(array)
-    if not result:
-        raise DataError("holds an empty cell array: no map at all")
-    return result
-
-
 def _is_numeric_map(node: Node) -> bool:
     return node.is_numeric and len(node.shape) in (2, 3) and min(node.shape) > 1
 
@@ -177,11 +182,11 @@ def _choose(
     if key is not None:
         raise DataError(f"has no variable {key!r} (its variables: {names})")
     if refused and any(node.name == refused for node in found):
-        raise DataError(f"holds segmentations ({refused!r}), not a soft map; use read_candidates")
+        raise DataError(f"holds segmentations ({refused!r}), not a soft map", remedy="use read_candidates")
     possible = [node for node in found if usable(node)]
     if len(possible) == 1:
         return possible[0]
     if possible:
         choices = ", ".join(node.name for node in possible)
-        raise DataError(f"holds several variables that could be meant ({choices}); {ONE_ARRAY}")
+        raise DataError(f"holds several variables that could be meant ({choices})", remedy=ONE_ARRAY)
     raise DataError(f"holds no variable that can be used here (its variables: {names})")

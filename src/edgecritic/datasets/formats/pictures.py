@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 import re
 import sys
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,23 +19,67 @@ from numpy.typing import NDArray
 from edgecritic.datasets._checksums import check_png, check_tiff
 from edgecritic.datasets._guard import check_size, quiet
 from edgecritic.datasets.content import open_regular
-from edgecritic.errors import DataError
+from edgecritic.datasets.formats.base import file_format
+from edgecritic.errors import DataError, InputError
+from edgecritic.inputs import as_strength
 
-__all__ = ["load_picture", "picture_shape", "one_channel", "luminance"]
+__all__ = ["load_picture", "picture_shape", "save_png"]
 
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "PPM")
 _DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N", "I"})
 _PLAIN_MODES = frozenset({"1", "L", "F", "RGB"})
 _BITS_PER_SAMPLE, _PLANES = 258, 284
 _TRANSPARENT = "is partly transparent, so its values are not clear; save it without transparency"
-_LUMINANCE = (0.299, 0.587, 0.114)
 _ORIENTATION = 0x0112
 _MIRRORED = frozenset({2, 4, 5, 7})
 _QUARTERS = {3: 2, 4: 2, 5: 1, 6: 3, 7: 3, 8: 1}
 _PNG_NOTES = (b"eXIf", b"tEXt", b"zTXt", b"iTXt")
 
 
-def load_picture(data: bytes) -> NDArray[Any]:
+def save_png(stream: BinaryIO, values: NDArray[Any], bits: int) -> None:
+    """Write values in [0, 1], grey or colours, with 8 or 16 bits each."""
+    from PIL import Image
+
+    if bits not in (8, 16):
+        raise InputError(f"bits must be 8 or 16, got {bits!r}")
+    whole = np.rint(values * (2.0**bits - 1)).astype(np.uint8 if bits == 8 else np.uint16)
+    Image.fromarray(whole).save(stream, format="png")
+
+
+def _save_map(stream: BinaryIO, values: NDArray[Any], bits: int) -> None:
+    if values.ndim != 2:
+        raise InputError(
+            f"a .png file holds a map of 2 dimensions, got shape {values.shape}", remedy="use .npy"
+        )
+    save_png(stream, as_strength(values), bits)
+
+
+def _map(data: bytes, _: str | None) -> NDArray[Any]:
+    return _one_channel(load_picture(data))
+
+
+_picture = partial(file_format, picture=True, strength=_map, truths=lambda data, key: [_map(data, key)])
+
+
+@_picture("bmp", suffixes=(".bmp",), summary="a picture without packing")
+@_picture(
+    "jpeg", suffixes=(".jpg", ".jpeg"), summary="a photo; as a map it is read with a warning", lossy=True
+)
+@_picture(
+    "png",
+    suffixes=(".png",),
+    summary="a picture of 1, 8 or 16 bits: map, truth or photo",
+    checksums="CRC-32 of every chunk, Adler-32 of the packed rows, that no row is missing, the end mark",
+    write=_save_map,
+)
+@_picture("pnm", suffixes=(".pgm", ".ppm"), summary="a portable graymap or pixmap of 8 or 16 bits")
+@_picture(
+    "tiff",
+    suffixes=(".tif", ".tiff"),
+    summary="a picture of 1, 8, 16 or 32 bits (floats)",
+    checksums="Adler-32 of every strip or tile that is packed with deflate",
+)
+def load_picture(data: bytes, _: str | None = None) -> NDArray[Any]:
     """Return the values of a picture: (rows, columns) or (rows, columns, 3).
 
     8-bit values stay uint8, 16-bit ones uint16, one-bit pictures are boolean; palettes are looked up;
@@ -44,7 +89,7 @@ def load_picture(data: bytes) -> NDArray[Any]:
     with quiet(), _open(data) as picture:
         check_size(picture.size[::-1], 16)
         if picture.format in ("PNG", "TIFF") and getattr(picture, "n_frames", 1) > 1:
-            raise DataError("holds several pictures; save one per file, or a volume as .npy or .nii")
+            raise DataError("holds several pictures", remedy="save one per file, or a volume as .npy or .nii")
         if picture.format == "PNG":
             check_png(data)
         elif picture.format == "TIFF":
@@ -59,7 +104,9 @@ def _open(data: bytes) -> Any:
     try:
         return Image.open(io.BytesIO(data), formats=_FORMATS)
     except Image.DecompressionBombError as error:
-        raise DataError("declares far too many pixels; crop it, or store it as several files") from error
+        raise DataError(
+            "declares far too many pixels", remedy="crop it, or store it as several files"
+        ) from error
     except UnidentifiedImageError as error:
         raise DataError("cannot be read, it is empty, damaged or no picture at all") from error
 
@@ -134,7 +181,7 @@ def _deep_colours(picture: Any, data: bytes) -> NDArray[np.uint16]:
     planes = getattr(picture, "tag_v2", {}).get(_PLANES, 1)
     if None in swapped or planes != 1 or "transparency" in picture.info:
         raise DataError(
-            "holds 16-bit colours in an unusual way; save it as a 16-bit PNG file, or with 8 bits"
+            "holds 16-bit colours in an unusual way", remedy="save it as a 16-bit PNG file, or with 8 bits"
         )
     high = np.array(picture)
     with _open(data) as again:
@@ -162,22 +209,17 @@ def _in_other_order(tile: Any) -> Any:
 
 def _deep(values: NDArray[Any]) -> NDArray[Any]:
     if values.min() < 0 or values.max() > 65535:
-        raise DataError("holds 32-bit values; save it with 8 or 16 bits per pixel")
+        raise DataError("holds 32-bit values", remedy="save it with 8 or 16 bits per pixel")
     return values.astype(np.uint16)
 
 
-def one_channel(values: NDArray[Any]) -> NDArray[Any]:
+def _one_channel(values: NDArray[Any]) -> NDArray[Any]:
     """Return a map from a picture whose three channels are equal; refuse true colour."""
     if values.ndim != 3:
         return values
     first = values[..., 0]
     if not ((first == values[..., 1]).all() and (first == values[..., 2]).all()):
-        raise DataError("is a colour picture where a map with one channel was expected; save it as grey")
+        raise DataError(
+            "is a colour picture where a map with one channel was expected", remedy="save it as grey"
+        )
     return np.ascontiguousarray(first)
-
-
-def luminance(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601) of colours in the last axis."""
-    red, green, blue = (weight * values[..., index] for index, weight in enumerate(_LUMINANCE))
-    result: NDArray[np.float64] = red + green + blue
-    return result

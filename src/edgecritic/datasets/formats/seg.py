@@ -8,14 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets._guard import check_size
-from edgecritic.errors import DataError
+from edgecritic.datasets.formats.base import file_format
+from edgecritic.errors import DataError, InputError
+from edgecritic.maps.boundaries import label_boundaries
 
 __all__ = ["load_seg"]
 
 _LARGEST = 8 * 2**20
 
 
-def load_seg(data: bytes) -> NDArray[Any]:
+def _boundaries(data: bytes, _: str | None) -> list[NDArray[Any]]:
+    return [label_boundaries(load_seg(data))]
+
+
+def _labels(data: bytes, _: str | None) -> list[NDArray[Any]]:
+    return [load_seg(data)]
+
+
+def _refuse(_: bytes, __: str | None) -> NDArray[Any]:
+    raise InputError("holds a segmentation, not a soft map", remedy="use read_candidates")
+
+
+@file_format(
+    "seg",
+    suffixes=(".seg",),
+    summary="segments of one annotator as runs of pixels (BSDS300), as truth their boundaries",
+    checksums="none; that every pixel is covered once",
+    truths=_boundaries,
+    strength=_refuse,
+    labels=_labels,
+    holds_labels=lambda _: True,
+)
+def load_seg(data: bytes, _: str | None = None) -> NDArray[Any]:
     """Return the label image of a `.seg` file.
 
     A header of ``word value`` lines (``width``, ``height``, …) ends with ``data``; then each line is

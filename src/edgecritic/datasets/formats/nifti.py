@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets._guard import check_size, fill
+from edgecritic.datasets.formats.base import file_format
 from edgecritic.errors import DataError
 
 __all__ = ["load_nifti", "nifti_spacing"]
@@ -53,6 +54,18 @@ def nifti_spacing(data: bytes) -> tuple[float, ...]:
             left -= len(fill(stream, min(left, _STEP)))
         _end(stream)
         return header.sizes[: len(shape)]
+
+
+@file_format(
+    "nifti",
+    suffixes=(".nii", ".nii.gz"),
+    summary="a volume with the size of its voxels (NIfTI-1, NIfTI-2)",
+    checksums="CRC-32 and length where it is packed; that nothing is missing or left over",
+    volume=load_nifti,
+    spacing=nifti_spacing,
+)
+def _voxels(data: bytes, _: str | None) -> NDArray[Any]:
+    return load_nifti(data)[0]
 
 
 def _unpacked(data: bytes) -> IO[bytes]:
@@ -94,7 +107,7 @@ def _scaled(stored: NDArray[Any], slope: float, shift: float) -> NDArray[np.floa
     Slope and shift are stored with 24 bits, so that 255 · (1 / 255) is not 1: a mask would be none.
     """
     if not math.isfinite(shift):
-        raise DataError(f"scales its voxels by {slope:g} and {shift:g}; save it with finite scaling")
+        raise DataError(f"scales its voxels by {slope:g} and {shift:g}", remedy="save it with finite scaling")
     values = stored.astype(np.float64)
     for start in range(0, values.size, _STEP):
         part = values[start : start + _STEP]
@@ -122,7 +135,9 @@ def _header(stream: IO[bytes]) -> _Header:
 
 def _first(raw: bytes, order: str) -> _Header:
     if raw[344:348] != b"n+1\0":
-        raise DataError("is no single-file NIfTI volume (magic n+1 expected); convert .hdr/.img pairs")
+        raise DataError(
+            "is no single-file NIfTI volume (magic n+1 expected)", remedy="convert .hdr/.img pairs"
+        )
     dims = struct.unpack_from(order + "8h", raw, 40)
     (kind,) = struct.unpack_from(order + "h", raw, 70)
     sizes = struct.unpack_from(order + "8f", raw, 76)
@@ -153,7 +168,9 @@ def _checked(
     if not 1 <= dims[0] <= 7 or min(dims[1 : dims[0] + 1]) < 1:
         raise DataError(f"declares impossible sizes {dims}; the file is damaged")
     if kind not in _TYPES:
-        raise DataError(f"holds colours, complex or unknown numbers (datatype {kind}); convert it to floats")
+        raise DataError(
+            f"holds colours, complex or unknown numbers (datatype {kind})", remedy="convert it to floats"
+        )
     if not math.isfinite(offset):
         raise DataError("its voxels start at an impossible place; the file is damaged")
     spacing = tuple(

@@ -1,0 +1,121 @@
+"""The table of file formats: what each holds, who reads and writes it, and how it is known."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, BinaryIO, TypeVar
+
+from numpy.typing import NDArray
+
+from edgecritic.errors import DataError
+from edgecritic.registry import Entry, Registry
+
+__all__ = ["Format", "file_format", "find_format", "format_of", "formats", "known_suffixes", "split_known"]
+
+Array = NDArray[Any]
+Spacing = tuple[float, ...]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """What is known of one format; readers take the bytes of a file, and the name of an array or None.
+
+    Attributes
+    ----------
+    suffixes : tuple of str
+        The endings of its files, in small letters. They alone tell the format.
+    summary : str
+        What such a file holds.
+    checksums : str
+        What is verified, beside sizes.
+    lossy : bool
+        Whether values change when they are written.
+    picture : bool
+        Whether arrays are (rows, columns), or (rows, columns, 3) for colours.
+    truths, strength, labels : callable, optional
+        Readers of annotators' maps, of a soft map, of label images, where these are not simply the array;
+        `labels` is missing where a file holds none.
+    holds_labels : callable, optional
+        Tells whether a file holds label images in place of a soft map.
+    volume, spacing : callable, optional
+        Readers of (array, voxel size), and of the voxel size alone.
+    write : callable, optional
+        Writes a map to a stream, with the given number of bits per value.
+    """
+
+    suffixes: tuple[str, ...]
+    summary: str
+    checksums: str = "none"
+    lossy: bool = False
+    picture: bool = False
+    truths: Callable[[bytes, str | None], Iterable[Array]] | None = None
+    strength: Callable[[bytes, str | None], Array] | None = None
+    labels: Callable[[bytes, str | None], Iterable[Array]] | None = None
+    holds_labels: Callable[[bytes], bool] | None = None
+    volume: Callable[[bytes], tuple[Array, Spacing]] | None = None
+    spacing: Callable[[bytes], Spacing] | None = None
+    write: Callable[[BinaryIO, Array, int], None] | None = None
+
+    def told(self) -> dict[str, Any]:
+        """Return what people want to know of it."""
+        return {
+            "suffixes": list(self.suffixes),
+            "checksums": self.checksums,
+            "lossy": self.lossy,
+            "labels": self.labels is not None,
+            "voxel_size": self.spacing is not None,
+            "written": self.write is not None,
+        }
+
+
+formats: Registry[Format] = Registry("format", __package__ or "", "edgecritic.formats")
+"""All formats; the function of an entry returns the array of a file, given its bytes and a name or None."""
+
+
+def file_format(name: str, **info: Any) -> Callable[[Function], Function]:
+    """Register the reader of a format; `info` are the fields of `Format`."""
+
+    def register(function: Function) -> Function:
+        formats.add(name, function, Format(**info))
+        return function
+
+    return register
+
+
+def find_format(path: str | os.PathLike[str]) -> Entry[Format] | None:
+    """Return the format that the ending of a file tells, or None."""
+    return _by_suffix().get(split_known(PurePath(path).name)[1])
+
+
+def format_of(path: str | os.PathLike[str]) -> Entry[Format]:
+    """Return the format of a file, or refuse one of no known kind.
+
+    Examples
+    --------
+    >>> format_of("brain.NII.gz").name
+    'nifti'
+    """
+    found = find_format(path)
+    if found is None:
+        raise DataError("is of no known kind", remedy=f"known endings: {', '.join(sorted(known_suffixes()))}")
+    return found
+
+
+def known_suffixes() -> frozenset[str]:
+    """Return the endings of all formats."""
+    return frozenset(_by_suffix())
+
+
+def split_known(name: str) -> tuple[str, str]:
+    """Split a file name into stem and the ending, in small letters, of the format that it has, if any."""
+    low = name.lower()
+    longest = max((suffix for suffix in _by_suffix() if low.endswith(suffix)), key=len, default="")
+    return (name[: -len(longest)], longest) if 0 < len(longest) < len(name) else (name, "")
+
+
+def _by_suffix() -> dict[str, Entry[Format]]:
+    return {suffix: entry for entry in formats for suffix in entry.info.suffixes}
