@@ -150,7 +150,7 @@ MAKERS = [
     studies,
     lambda: edgecritic.match(TRUTHS[0], TRUTHS[1], tolerance=2),
     lambda: edgecritic.score(TRUTHS[0], TRUTHS, ["hausdorff", "jaccard"]),
-    lambda: edgecritic.detect("sobel", IMAGE),
+    lambda: edgecritic.detect(IMAGE, "sobel"),
     lambda: [edgecritic.compare(*TRUTHS[:2]).confusion, edgecritic.compare(*TRUTHS[:2]).distances],
     lambda: edgecritic.measures.curves(STRENGTH, TRUTHS[0], "jaccard", thresholds=3),
     lambda: edgecritic.human_level([edgecritic.human_counts(TRUTHS)]),

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from edgecritic.matching import match as match
     from edgecritic.measures import Comparison as Comparison
     from edgecritic.measures import Scores as Scores
-    from edgecritic.measures import assess as assess
     from edgecritic.measures import compare as compare
     from edgecritic.measures import score as score
+    from edgecritic.measures import score_alone as score_alone
     from edgecritic.protocols.benchmark import Benchmark as Benchmark
     from edgecritic.protocols.benchmark import BenchmarkResult as BenchmarkResult
     from edgecritic.protocols.counts import Counts as Counts
@@ -46,7 +46,7 @@ _HOMES = {
     "Comparison": "measures",
     "score": "measures",
     "Scores": "measures",
-    "assess": "measures",
+    "score_alone": "measures",
     "detect": "detectors",
     "Detection": "detectors",
     "tune": "tuning.tune",

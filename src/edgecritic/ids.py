@@ -47,6 +47,10 @@ class Id:
         """The parameters as a new dict."""
         return dict(self.params)
 
+    def with_default(self, key: str, value: object) -> Id:
+        """Return the id with a parameter, unless it names that already."""
+        return self if key in self.options else Id(self.name, (*self.params, (key, value)))
+
     @classmethod
     def parse(cls, text: str | Id) -> Id:
         """Read an id from its text; nothing is evaluated.
@@ -69,7 +73,10 @@ class Id:
 
 
 def _clipped(text: object) -> str:
-    shown = repr(text)
+    shape = getattr(text, "shape", None)
+    if shape is not None:
+        return f"an array of shape {shape}"
+    shown = " ".join(repr(text).split())
     return shown if len(shown) <= 200 else f"{shown[:200]}…"
 
 

@@ -247,9 +247,9 @@ def as_tolerance(
     if tolerance is not None and relative_tolerance is not None:
         raise InputError("give tolerance (absolute) or relative_tolerance (share of the diagonal), not both")
     if tolerance is not None:
-        return _distance(tolerance, "tolerance")
+        return as_distance(tolerance, "tolerance")
     share = DEFAULT_RELATIVE_TOLERANCE if relative_tolerance is None else relative_tolerance
-    share = _distance(share, "relative_tolerance")
+    share = as_distance(share, "relative_tolerance")
     if share > 1:
         raise InputError(
             f"relative_tolerance is a share of the diagonal, at most 1, got {share:g}; "
@@ -258,7 +258,8 @@ def as_tolerance(
     return share * diagonal(shape, spacing)
 
 
-def _distance(value: Any, name: str) -> float:
+def as_distance(value: Any, name: str) -> float:
+    """Return a distance, a finite number ≥ 0."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError) as error:

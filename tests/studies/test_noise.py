@@ -43,7 +43,7 @@ def test_sobel_is_last_and_smoothing_helps(study):
 def test_judges_see_both_errors_and_differ(study):
     assert {"sk", "psi", "baddeley", "dp"} <= set(study.judges)
     assert not {"precision", "recall", "theta", "omega"} & set(study.judges)
-    assert len({"f", "dice", "jaccard", "performance"} & set(study.judges)) <= 1
+    assert len({"f_star", "dice", "jaccard", "performance_star"} & set(study.judges)) <= 1
 
 
 def test_noise_is_as_loud_as_it_says():

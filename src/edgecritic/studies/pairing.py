@@ -51,7 +51,7 @@ METHODS = {
     "eps": f"eps(window={WINDOW})",
     "closest": f"closest(window={WINDOW})",
     "closest, shared": f"closest(window={WINDOW}, exclusive=False)",
-    "pfom": "",
+    "fom": "",
 }
 """The strategies that are compared; Pratt's own figure of merit pairs nothing."""
 
@@ -326,7 +326,7 @@ def _slice_maps(t1: NDArray[np.float64], white: NDArray[np.float64], plane: int,
     from edgecritic.maps.thinning import thin
 
     truth = thin(label_boundaries((white[:, plane] >= 0.5).astype(np.int64)))
-    found = detect(detector, t1[:, plane], kind="grey")
+    found = detect(t1[:, plane], detector, kind="grey")
     levels = np.linspace(0.1, 0.9, 17)
     maps = [found.binary(float(level)) for level in levels]
     best = max(range(len(maps)), key=lambda place: match(maps[place], truth, tolerance=2).f())
