@@ -82,6 +82,17 @@ def match(
     -------
     Matching
 
+    Notes
+    -----
+    The same maps give the same matching, always. What flips and transposes of both maps leave as it is:
+
+    - ``exact``, ``hungarian`` and ``csa``: the number of pairs (hence `tp`, `fp`, `fn`, precision, recall
+      and F) and the total cost, the sum of the distances, each rounded to hundredths. Where several sets of
+      pixels can be matched at this cost, the set may be another one, and so may the partners within a set
+      (`pairs`, `distances`).
+    - ``eps`` and ``closest`` go in raster order: nothing, not even the number of pairs.
+    - ``distance``, ``validation`` and ``area``: everything.
+
     Examples
     --------
     >>> import numpy as np

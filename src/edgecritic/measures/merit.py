@@ -41,6 +41,8 @@ def fom(comparison: Comparison, /, *, kappa: float = KAPPA, strategy: str | Id |
 
     d is the distance of a candidate pixel to the truth. With a one-to-one `strategy` such as
     ``eps(window=5)`` or ``exact`` only matched pixels count, each with the distance to its partner.
+    Partners are not unique where matchings cost the same (two steps of one pixel, or one of two): the value
+    then is that of one of the best matchings, and may be that of another one for flipped or transposed maps.
 
     Examples
     --------
