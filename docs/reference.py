@@ -38,6 +38,7 @@ ROOMS = (
     ".detectors",
     ".matching",
     ".measures",
+    ".protocols",
 )
 SINGLE = {"recipes": "Recipes of non-maximum suppression", "datasets": "Layouts of files and folders"}
 HIDDEN = ("name", "parameters", "summary", "title")

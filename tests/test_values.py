@@ -153,7 +153,7 @@ MAKERS = [
     lambda: edgecritic.detect(IMAGE, "sobel"),
     lambda: [edgecritic.compare(*TRUTHS[:2]).confusion, edgecritic.compare(*TRUTHS[:2]).distances],
     lambda: edgecritic.measures.curves(STRENGTH, TRUTHS[0], "jaccard", thresholds=3),
-    lambda: edgecritic.human_level([edgecritic.human_counts(TRUTHS)]),
+    lambda: edgecritic.protocols.human_level([edgecritic.protocols.human_counts(TRUTHS)]),
     lambda: importlib.import_module("edgecritic.protocols.crispness").summarise_crispness([0.5, 0.7]),
     lambda: importlib.import_module("edgecritic.maps.suppression").get_recipe("hed"),
     benchmark,

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from edgecritic.protocols.benchmark import Benchmark as Benchmark
     from edgecritic.protocols.benchmark import BenchmarkResult as BenchmarkResult
     from edgecritic.protocols.counts import Counts as Counts
-    from edgecritic.protocols.crispness import average_crispness as average_crispness
-    from edgecritic.protocols.human import human_counts as human_counts
-    from edgecritic.protocols.human import human_level as human_level
     from edgecritic.protocols.presets import Protocol as Protocol
     from edgecritic.protocols.presets import get_protocol as get_protocol
     from edgecritic.protocols.sweep import Sweep as Sweep
@@ -60,14 +57,11 @@ _HOMES = {
     "BenchmarkResult": "protocols.benchmark",
     "Protocol": "protocols.presets",
     "get_protocol": "protocols.presets",
-    "average_crispness": "protocols.crispness",
-    "human_counts": "protocols.human",
-    "human_level": "protocols.human",
     "available": "catalogue",
     "EdgeCriticError": "errors",
 }
 _ROOMS = (
-    *("annotators", "assignment", "datasets", "detectors", "errors", "maps", "matching", "measures"),
+    *("annotators", "datasets", "detectors", "errors", "maps", "matching", "measures"),
     *("protocols", "studies", "tuning"),
 )
 

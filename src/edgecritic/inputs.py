@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.ids import shown
 
 __all__ = [
     "BoolArray",
@@ -263,7 +264,7 @@ def as_distance(value: Any, name: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{name} must be a number, got {value!r}") from error
+        raise InputError(f"{name} must be a number, got {shown(value)}") from error
     if not (math.isfinite(number) and number >= 0):
         raise InputError(f"{name} must be a finite number ≥ 0, got {value!r}")
     return number

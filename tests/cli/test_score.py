@@ -262,3 +262,14 @@ def test_bad_measures_are_refused_before_any_file_is_read(files):
     for text, told in (("hd95(compat=itk)", "compat"), ("FOM", "did you mean 'fom'"), ("pratt", "'fom'")):
         with pytest.raises((InputError, UnknownNameError), match=told):
             main(files / "maps", "--truth", files / "truths", "-m", text)
+
+
+def test_a_strategy_and_a_tolerance_for_all_measures(files, capsys):
+    words = (files / "maps/0.npy", files / "truths/0.npy", "-m", "f", "nsd", "--json")
+    assert main(*words, "--strategy", "exact", "--tolerance", "2") == 0
+    found = json.loads(capsys.readouterr().out)["scores"]
+    assert found == score(draw(0), draw(10), ["f(strategy=exact(tolerance=2))", "nsd(tolerance=2)"]).mean
+    with pytest.raises(InputError, match="used by none"):
+        main(files / "maps/0.npy", files / "truths/0.npy", "-m", "sk", "--tolerance", "2")
+    with pytest.raises(InputError, match="leave them out"):
+        main(files / "maps/0.npy", "--alone", "--strategy", "exact")

@@ -53,7 +53,7 @@ def test_noise_is_as_loud_as_it_says():
 
 
 def test_less_noise_gives_better_maps():
-    found = noise(detectors=["sobel"], measures=["sk", "f"], ratios=[0, 5, 10], seeds=3, thresholds=26)
+    found = noise(detectors=["sobel"], measures=["sk", "f_star"], ratios=[0, 5, 10], seeds=3, thresholds=26)
     assert (np.diff(found.values.mean(axis=1)[:, 0], axis=0) < 0).all()
 
 

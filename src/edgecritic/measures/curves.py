@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.ids import Id
+from edgecritic.ids import Id, shown
 from edgecritic.inputs import Spacing, as_spacing, as_strength
 from edgecritic.maps.target import Target, as_target
 from edgecritic.maps.walk import Walk
@@ -277,7 +277,7 @@ def threshold_levels(thresholds: int | Sequence[float]) -> NDArray[np.float64]:
     if isinstance(thresholds, int) and not isinstance(thresholds, bool) and thresholds >= 2:
         evenly: NDArray[np.float64] = np.linspace(0, 1, thresholds, dtype=np.float64)
         return evenly
-    wrong = f"thresholds must be how many (2 or more) or a list of values, got {thresholds!r}"
+    wrong = f"thresholds must be how many (2 or more) or a list of values, got {shown(thresholds)}"
     try:
         levels = np.asarray(thresholds, dtype=np.float64)
     except (TypeError, ValueError) as error:

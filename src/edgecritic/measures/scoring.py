@@ -260,12 +260,9 @@ def choose(
     >>> [str(each) for each in choose(["f", "fom(strategy=eps)", "nsd"], (), strategy="exact", tolerance=2)]
     ['f(strategy=exact(tolerance=2))', 'fom(strategy=eps)', 'nsd(tolerance=2)']
     """
-    if measures is None:
-        measures = default
-    elif isinstance(measures, str | Id):
-        measures = [measures]
-    ids = [Id.parse(text) for text in measures]
-    if not ids:
+    given = [measures] if isinstance(measures, str | Id) else measures
+    ids = [Id.parse(text) for text in (default if given is None else given)]
+    if measures is not None and not ids:
         raise InputError("measures is empty; name at least one, or leave it out for all")
     if strategy is not None:
         ids = _bind_all(ids, "strategy", Id.parse(strategy), _with_strategy)
@@ -280,8 +277,9 @@ def choose(
 def _bind_all(ids: list[Id], name: str, value: Any, bind: Callable[[Id, Any], Id]) -> list[Id]:
     """Return ids with a common parameter, which one of them at least must use."""
     changed = [bind(each, value) for each in ids]
-    if changed == ids:
-        told = f"{', '.join(map(str, ids[:5]))}{', …' if len(ids) > 5 else ''}"
+    names = [str(each) for each in ids]
+    if [str(each) for each in changed] == names:
+        told = f"{', '.join(names[:5])}{', …' if len(ids) > 5 else ''}"
         raise InputError(f"{name} is used by none of the measures {told}; leave it out")
     return changed
 

@@ -145,7 +145,7 @@ def _check_measures(chosen: Sequence[BoundMeasure], truths: Any) -> None:
 def _chosen_detectors(detectors: Sequence[Detector] | None, thresholds: Thresholds) -> Sequence[Detector]:
     if detectors is None:
         return MATLAB_DETECTORS if isinstance(thresholds, str) else DEFAULT_DETECTORS
-    if not detectors:
+    if len(detectors) == 0:
         raise InputError("detectors is empty; name at least one, or leave it out")
     return detectors
 
