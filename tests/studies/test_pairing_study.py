@@ -11,7 +11,6 @@ from edgecritic.studies.pairing import (
     accuracy,
     accuracy_of_samples,
     brain_samples,
-    figure_of_merit,
     scores,
     synthetic_samples,
     time_pairing,
@@ -33,7 +32,7 @@ def test_printed_values_of_pratt():
     half[3, 2:12:2], half[4, 2:12:2] = False, True
     assert scores(shifted, line)["fom"] == pytest.approx(0.9)
     assert scores(half, line)["fom"] == pytest.approx(0.9545, abs=5e-5)
-    assert figure_of_merit(match(half, line, strategy="eps")) == pytest.approx(0.9545, abs=5e-5)
+    assert scores(half, line)["eps"] == pytest.approx(0.9545, abs=5e-5)
 
 
 def order_at_the_smallest(found):
