@@ -259,7 +259,7 @@ def _method(name: str) -> Callable[[BoolArray, BoolArray], Any]:
         return _dense_hungarian
     strategy = f"exact(window={WINDOW})" if name == "exact" else METHODS[name]
     if strategy is None:
-        return fom
+        return lambda candidate, truth: fom(compare(candidate, truth))
     return lambda candidate, truth: match(candidate, truth, strategy=strategy)
 
 
