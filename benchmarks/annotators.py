@@ -80,9 +80,9 @@ def pairing(kind: str, given: Given) -> Figure:
     found: PairingAccuracy = next(one for one in study.accuracy if one.data == kind)
     eps = min(row[found.methods.index("eps")] for row in found.pearson)
     first = dict(zip(found.methods, found.pearson[0], strict=True))
-    words = " > ".join(f"{name} {first[name]:.3f}" for name in ("eps", "closest", "pfom"))
+    words = " > ".join(f"{name} {first[name]:.3f}" for name in ("eps", "closest", "fom"))
     text = f"EPS lowest {eps:.3f}; at {found.sides[0]} px {words}; {min(found.samples)} samples each"
-    return Figure(text, eps >= 0.98 and first["eps"] > first["closest"] > first["pfom"])
+    return Figure(text, eps >= 0.98 and first["eps"] > first["closest"] > first["fom"])
 
 
 @check(PART, ("pairing accuracy against Hungarian, synthetic sub-images", PAIRED))

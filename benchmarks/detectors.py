@@ -60,7 +60,7 @@ def oriented(given: Given) -> Iterator[Figure]:
         if len(kernels) != count:
             raise AssertionError(f"{name} has {len(kernels)} kernels, not {count}")
         some = kernels[:: len(kernels) // 6][:6]
-        ours = cpu(lambda name=name, step=step: detect(f"{name}(step={step})", image), 3)
+        ours = cpu(lambda name=name, step=step: detect(image, f"{name}(step={step})"), 3)
         direct = cpu(lambda some=some: [ndi.convolve(image, each) for each in some], 1, warm=False)
         theirs = direct / len(some) * len(kernels)
         yield Figure(f"{ours * 1e3:.0f} ms, {theirs / ours:.1f}×", theirs >= 8 * ours)
@@ -72,7 +72,7 @@ def canny(given: Given) -> Iterator[Figure]:
 
     del given
     image, _ = scene()
-    ours = cpu(lambda: detect("canny(sigma=1)", image).hysteresis(0.1, 0.2), 40)
+    ours = cpu(lambda: detect(image, "canny(sigma=1)").hysteresis(0.1, 0.2), 40)
     theirs = cpu(lambda: peer(image, 1.0), 40)
     yield Figure(f"{ours * 1e3:.1f} ms, {ours / theirs:.2f} times", ours <= 1.2 * theirs)
 
@@ -81,7 +81,7 @@ def canny(given: Given) -> Iterator[Figure]:
 def tuning(given: Given) -> Iterator[Figure]:
     (image, truth), sample = scene(), given.size(2, 5)
     ours = cpu(lambda: tune(image, truth, detectors=TUNED, thresholds=99), 1)
-    thin = detect("canny", image).thin
+    thin = detect(image, "canny").thin
     bound = [registry.bind(name) for name in default_measures()]
     candidates = [thin >= level for level in np.linspace(0.02, 0.9, sample)]
     # Their sums are known before the clock starts, so the loop pays for its transforms and the bare formulas.
@@ -114,7 +114,7 @@ sys.path.insert(0, sys.argv[1])
 import numpy as np
 from edgecritic import detect
 from growth import peak_memory
-detect(sys.argv[2], np.random.default_rng(0).integers(0, 256, (8192, 8192), dtype=np.uint8))
+detect(np.random.default_rng(0).integers(0, 256, (8192, 8192), dtype=np.uint8), sys.argv[2])
 print(peak_memory())
 """
 

@@ -28,7 +28,7 @@ def noise() -> np.ndarray:
     from edgecritic.studio.pictures import levels_of
 
     photo = np.random.default_rng(0).integers(0, 256, SHAPE).astype(np.uint8)
-    thin = detect("central", photo).thin
+    thin = detect(photo, "central").thin
     return np.where(thin > 0, np.maximum(levels_of(thin), 1), 0).astype(np.uint8)
 
 

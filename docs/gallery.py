@@ -24,7 +24,7 @@ WIDEST = 900
 def matching(work: Path) -> Path:
     """Hits, false alarms and misses over the image."""
     scene = synthetic.scene(3, (110, 150), grey=True, overlap=True, count=7, blur=0.8, snr=18.0)
-    candidate = edgecritic.detect("canny(sigma=1.5)", scene.image).binary(0.12)
+    candidate = edgecritic.detect(scene.image, "canny(sigma=1.5)").binary(0.12)
     found = edgecritic.match(candidate, scene.truth, tolerance=2)
     return _enlarged(found.overlay(np.clip(scene.image, 0, 1)), work / "matching.png")
 
@@ -32,7 +32,7 @@ def matching(work: Path) -> Path:
 def strategies(work: Path) -> Path:
     """One candidate under six strategies."""
     scene = synthetic.scene(3, (70, 100), grey=True, overlap=True, count=4, blur=0.8, snr=8.0)
-    thin = edgecritic.detect("canny(sigma=1.2)", scene.image).binary(0.3)
+    thin = edgecritic.detect(scene.image, "canny(sigma=1.2)").binary(0.3)
     thick = thin | np.roll(thin, 1, axis=0) | np.roll(thin, 1, axis=1)
     candidate = np.concatenate([thick[:, :50], thin[:, 50:]], axis=1)
     ids = ("exact(tolerance=2)", "eps(window=5)", "closest(window=5)")

@@ -39,6 +39,7 @@ ROOMS = (
     ".detectors",
     ".matching",
     ".measures",
+    ".protocols",
 )
 SINGLE = {
     "recipes": "Recipes of non-maximum suppression",

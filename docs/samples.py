@@ -52,7 +52,7 @@ def _mixed(scene: Any) -> Any:
     from edgecritic.datasets import synthetic
 
     image = synthetic.add_noise(scene.image, 8.0, seed=1)
-    thin = edgecritic.detect("canny(sigma=1.2)", image).binary(0.3)
+    thin = edgecritic.detect(image, "canny(sigma=1.2)").binary(0.3)
     thick = thin | np.roll(thin, 1, axis=0) | np.roll(thin, 1, axis=1)
     half = thin.shape[1] // 2
     return np.concatenate([thick[:, :half], thin[:, half:]], axis=1)
@@ -63,7 +63,7 @@ def detector(name: str) -> Drawn:
     import edgecritic
 
     scene = _scene()
-    found = edgecritic.detect(name, scene.image)
+    found = edgecritic.detect(scene.image, name)
     grey = (scene.image - scene.image.min()) / np.ptp(scene.image)
     gap = np.ones((grey.shape[0], 4))
     row = np.concatenate([grey, gap, 1 - found.strength, gap, 1 - (found.thin >= 0.1)], axis=1)

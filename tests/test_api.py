@@ -15,7 +15,7 @@ ROOMS = (
     "edgecritic",
     *(
         f"edgecritic.{name}"
-        for name in ("errors", "annotators", "datasets", "detectors", "matching", "measures")
+        for name in ("errors", "annotators", "datasets", "detectors", "matching", "measures", "protocols")
     ),
 )
 """Packages whose names users may import; everything else may change at any time."""

@@ -47,7 +47,7 @@ def answer(call):
 @pytest.mark.parametrize("value", EXTREMES, ids=lambda value: repr(value)[:12])
 @pytest.mark.parametrize(("name", "key"), numeric(detectors))
 def test_detectors(name, key, value):
-    found = answer(lambda: edgecritic.detect(edgecritic.ids.Id(name, ((key, value),)), IMAGE))
+    found = answer(lambda: edgecritic.detect(IMAGE, edgecritic.ids.Id(name, ((key, value),))))
     if found is not None:
         assert np.isfinite(np.asarray(found.strength)).all()
 

@@ -122,3 +122,21 @@ def test_other_text_is_refused(text: str):
 def test_other_types_are_refused():
     with pytest.raises(InputError, match="an id has the form"):
         Id.parse(5)
+
+
+class Array:
+    """What has a shape and prints many lines."""
+
+    shape = (40, 30)
+
+    def __repr__(self):
+        return "array([[1, 2],\n       [3, 4]])"
+
+
+def test_what_is_no_id_is_told_in_one_short_line():
+    for wrong, told in ((Array(), "an array of shape (40, 30)"), (["f\n"] * 999, "'f"), (None, "None")):
+        with pytest.raises(InputError) as refused:
+            Id.parse(wrong)
+        assert told in str(refused.value)
+        assert "\n" not in str(refused.value)
+        assert len(str(refused.value)) < 300

@@ -21,15 +21,12 @@ if TYPE_CHECKING:
     from edgecritic.matching import match as match
     from edgecritic.measures import Comparison as Comparison
     from edgecritic.measures import Scores as Scores
-    from edgecritic.measures import assess as assess
     from edgecritic.measures import compare as compare
     from edgecritic.measures import score as score
+    from edgecritic.measures import score_alone as score_alone
     from edgecritic.protocols.benchmark import Benchmark as Benchmark
     from edgecritic.protocols.benchmark import BenchmarkResult as BenchmarkResult
     from edgecritic.protocols.counts import Counts as Counts
-    from edgecritic.protocols.crispness import average_crispness as average_crispness
-    from edgecritic.protocols.human import human_counts as human_counts
-    from edgecritic.protocols.human import human_level as human_level
     from edgecritic.protocols.presets import Protocol as Protocol
     from edgecritic.protocols.presets import get_protocol as get_protocol
     from edgecritic.protocols.sweep import Sweep as Sweep
@@ -46,7 +43,7 @@ _HOMES = {
     "Comparison": "measures",
     "score": "measures",
     "Scores": "measures",
-    "assess": "measures",
+    "score_alone": "measures",
     "detect": "detectors",
     "Detection": "detectors",
     "tune": "tuning.tune",
@@ -60,14 +57,11 @@ _HOMES = {
     "BenchmarkResult": "protocols.benchmark",
     "Protocol": "protocols.presets",
     "get_protocol": "protocols.presets",
-    "average_crispness": "protocols.crispness",
-    "human_counts": "protocols.human",
-    "human_level": "protocols.human",
     "available": "catalogue",
     "EdgeCriticError": "errors",
 }
 _ROOMS = (
-    *("annotators", "assignment", "datasets", "detectors", "errors", "maps", "matching", "measures"),
+    *("annotators", "datasets", "detectors", "errors", "maps", "matching", "measures"),
     *("protocols", "studies", "tuning"),
 )
 

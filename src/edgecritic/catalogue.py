@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from edgecritic.errors import UnknownNameError
+from edgecritic.ids import shown
 
 __all__ = ["available"]
 
@@ -74,6 +75,6 @@ def available(kind: str) -> list[str]:
     >>> available("strategies")[:3]
     ['area', 'closest', 'csa']
     """
-    if kind not in _KINDS:
-        raise UnknownNameError(f"unknown kind {kind!r} (known: {', '.join(_KINDS)})")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise UnknownNameError(f"unknown kind {shown(kind)} (known: {', '.join(_KINDS)})")
     return _KINDS[kind]()

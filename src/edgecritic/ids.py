@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from edgecritic.errors import InputError
 
-__all__ = ["Id"]
+__all__ = ["Id", "shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,10 @@ class Id:
         """The parameters as a new dict."""
         return dict(self.params)
 
+    def with_default(self, key: str, value: object) -> Id:
+        """Return the id with a parameter, unless it names that already."""
+        return self if key in self.options else Id(self.name, (*self.params, (key, value)))
+
     @classmethod
     def parse(cls, text: str | Id) -> Id:
         """Read an id from its text; nothing is evaluated.
@@ -64,13 +68,23 @@ class Id:
         except (SyntaxError, ValueError, RecursionError, MemoryError, AttributeError, TypeError):
             parsed = None
         if not isinstance(parsed, Id):
-            raise InputError(f"an id has the form name or name(key=value, …), got {_clipped(text)}")
+            raise InputError(f"an id has the form name or name(key=value, …), got {shown(text)}")
         return parsed
 
 
-def _clipped(text: object) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= 200 else f"{shown[:200]}…"
+def shown(value: object) -> str:
+    """Return a value that was refused as one short line.
+
+    Examples
+    --------
+    >>> shown(["f", "fom"]), shown(memoryview(b"abc"))
+    ("['f', 'fom']", 'an array of shape (3,)')
+    """
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return f"an array of shape {shape}"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _value(node: ast.expr) -> object:

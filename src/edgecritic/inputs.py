@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, NotBinaryError
+from edgecritic.ids import shown
 
 __all__ = [
     "BoolArray",
@@ -248,9 +249,9 @@ def as_tolerance(
     if tolerance is not None and relative_tolerance is not None:
         raise InputError("give tolerance (absolute) or relative_tolerance (share of the diagonal), not both")
     if tolerance is not None:
-        return _distance(tolerance, "tolerance")
+        return as_distance(tolerance, "tolerance")
     share = DEFAULT_RELATIVE_TOLERANCE if relative_tolerance is None else relative_tolerance
-    share = _distance(share, "relative_tolerance")
+    share = as_distance(share, "relative_tolerance")
     if share > 1:
         raise InputError(
             f"relative_tolerance is a share of the diagonal, at most 1, got {share:g}",
@@ -259,11 +260,12 @@ def as_tolerance(
     return share * diagonal(shape, spacing)
 
 
-def _distance(value: Any, name: str) -> float:
+def as_distance(value: Any, name: str) -> float:
+    """Return a distance, a finite number ≥ 0."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{name} must be a number, got {value!r}") from error
+        raise InputError(f"{name} must be a number, got {shown(value)}") from error
     if not (math.isfinite(number) and number >= 0):
         raise InputError(f"{name} must be a finite number ≥ 0, got {value!r}")
     return number

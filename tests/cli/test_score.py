@@ -15,7 +15,7 @@ from scipy import ndimage
 from edgecritic.cli import score as command
 from edgecritic.datasets.write import write_bsds_mat
 from edgecritic.errors import InputError, UnknownNameError
-from edgecritic.measures import assess, score
+from edgecritic.measures import score, score_alone
 
 pytest.importorskip("edgecritic.datasets.files")
 
@@ -96,7 +96,7 @@ def test_bad_files_are_reported_and_the_good_ones_scored(files, capsys):
 
 def test_without_truth(files, capsys):
     assert main(files / "maps/0.npy", "--alone", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"scores": assess(draw(0)).mean}
+    assert json.loads(capsys.readouterr().out) == {"scores": score_alone(draw(0)).mean}
     assert main(files / "maps", "--alone", "-m", "entropy", "--csv") == 0
     assert len(capsys.readouterr().out.splitlines()) == 4
 
@@ -105,7 +105,7 @@ def test_all_maps_of_a_file_without_truth(files, capsys):
     write_bsds_mat(files / "several.mat", [draw(0), draw(1)])
     assert main(files / "several.mat", "--alone", "--json") == 0
     found = json.loads(capsys.readouterr().out)
-    each = [assess(draw(seed)).mean for seed in (0, 1)]
+    each = [score_alone(draw(seed)).mean for seed in (0, 1)]
     assert found["annotators"] == each
     assert found["scores"]["entropy"] == pytest.approx(np.mean([one["entropy"] for one in each]))
     assert main(files / "several.mat", "--alone", "--level", 2, "--json") == 0
@@ -259,6 +259,17 @@ def test_one_map_of_the_candidates_file(files, capsys):
 
 
 def test_bad_measures_are_refused_before_any_file_is_read(files):
-    for text, told in (("hd95(compat=itk)", "compat"), ("FOM", "did you mean 'fom'"), ("pratt", "pfom")):
+    for text, told in (("hd95(compat=itk)", "compat"), ("FOM", "did you mean 'fom'"), ("pratt", "'fom'")):
         with pytest.raises((InputError, UnknownNameError), match=told):
             main(files / "maps", "--truth", files / "truths", "-m", text)
+
+
+def test_a_strategy_and_a_tolerance_for_all_measures(files, capsys):
+    words = (files / "maps/0.npy", files / "truths/0.npy", "-m", "f", "nsd", "--json")
+    assert main(*words, "--strategy", "exact", "--tolerance", "2") == 0
+    found = json.loads(capsys.readouterr().out)["scores"]
+    assert found == score(draw(0), draw(10), ["f(strategy=exact(tolerance=2))", "nsd(tolerance=2)"]).mean
+    with pytest.raises(InputError, match="used by none"):
+        main(files / "maps/0.npy", files / "truths/0.npy", "-m", "sk", "--tolerance", "2")
+    with pytest.raises(InputError, match="leave them out"):
+        main(files / "maps/0.npy", "--alone", "--strategy", "exact")

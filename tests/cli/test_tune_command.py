@@ -49,7 +49,7 @@ def test_a_data_set_with_truth(folder: Path, capsys: pytest.CaptureFixture[str])
     from PIL import Image
 
     image = np.asarray(Image.open(folder / "images" / "0.png"))
-    expected = detect("sobel", image).binary(best)
+    expected = detect(image, "sobel").binary(best)
     np.testing.assert_array_equal(read_mask(out / "0" / "best" / "sk" / "sobel.png"), expected)
     lines = (out / "table.csv").read_text().splitlines()
     assert lines[0] == "measure,better,detector,value,threshold,wins,images"

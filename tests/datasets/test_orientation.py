@@ -79,7 +79,7 @@ def test_edges_are_found_in_the_turned_photo(tmp_path, capsys):
     assert main(["detect", "sobel", str(path), "--out", str(tmp_path / "maps")]) == 0
     capsys.readouterr()
     Image.fromarray(as_pillow_turns(path)).save(tmp_path / "upright.png")
-    expected = ec.detect("sobel", read_image(tmp_path / "upright.png")).strength
+    expected = ec.detect(read_image(tmp_path / "upright.png"), "sobel").strength
     (made,) = (tmp_path / "maps").rglob("photo.png")
     assert read_array(made).shape == expected.shape == (12, 8)
 

@@ -46,7 +46,7 @@ def test_all_kinds_of_images(name: str, dtype: type, channels: int | None) -> No
     shape = (12, 14) if channels is None else (12, 14, channels)
     image = RNG.integers(0, 2 if dtype is bool else 200, shape).astype(dtype)
     image.flags.writeable = False
-    found = detect(name, image)
+    found = detect(image, name)
     assert found.strength.shape == found.thin.shape == (12, 14)
     assert found.strength.min() >= 0
     assert found.strength.max() == 1
@@ -61,19 +61,19 @@ def test_all_kinds_of_images(name: str, dtype: type, channels: int | None) -> No
 @pytest.mark.parametrize("name", NAMES)
 def test_units_and_offsets_do_not_count(name: str) -> None:
     image = RNG.integers(0, 200, (13, 15), dtype=np.uint8)
-    found = detect(name, image)
+    found = detect(image, name)
     for other in (image / 255, image.astype(np.uint16) * 257):
-        twin = detect(name, other)
+        twin = detect(other, name)
         np.testing.assert_allclose(twin.strength, found.strength, atol=1e-9)
         assert twin.maximum == pytest.approx(found.maximum)
-    np.testing.assert_allclose(detect(name, image / 255.0 + 40).strength, found.strength, atol=1e-7)
-    np.testing.assert_allclose(detect(name, 1 - image / 255).strength, found.strength, atol=1e-9)
+    np.testing.assert_allclose(detect(image / 255.0 + 40, name).strength, found.strength, atol=1e-7)
+    np.testing.assert_allclose(detect(1 - image / 255, name).strength, found.strength, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (2, 2), (3, 3)])
 def test_tiny_images(name: str, shape: tuple[int, int]) -> None:
-    found = detect(name, RNG.random(shape))
+    found = detect(RNG.random(shape), name)
     assert found.strength.shape == shape
     assert found.maximum == 0 or found.strength.max() == 1
 
@@ -82,7 +82,7 @@ def test_tiny_images(name: str, shape: tuple[int, int]) -> None:
 @pytest.mark.parametrize("value", [0, 0.1, 1 / 3, 1e6, -7.7])
 def test_constant_images_have_no_edges(name: str, value: float) -> None:
     for channels in ((), (3,)):
-        found = detect(name, np.full((20, 21, *channels), value))
+        found = detect(np.full((20, 21, *channels), value), name)
         assert found.maximum == 0
         assert not found.strength.any()
         assert not found.binary(0).any()
@@ -92,7 +92,7 @@ def test_constant_images_have_no_edges(name: str, value: float) -> None:
 def test_volumes(name: str) -> None:
     ball = np.zeros((16, 17, 18))
     ball[np.sum((np.indices(ball.shape) - 8) ** 2, axis=0) < 25] = 1
-    found = detect(name, ball)
+    found = detect(ball, name)
     assert found.orientation is not None
     assert found.orientation.shape == (3, 16, 17, 18)
     surface = found.binary(0.3)
@@ -100,9 +100,9 @@ def test_volumes(name: str) -> None:
     assert distance.size > 50
     assert np.abs(distance - 4.7).max() < 1.8
     for axes in ((1, 0, 2), (2, 1, 0)):
-        turned = detect(name, ball.transpose(axes))
+        turned = detect(ball.transpose(axes), name)
         np.testing.assert_allclose(turned.strength, found.strength.transpose(axes), atol=1e-12)
-    assert detect(name, np.zeros((1, 1, 5)), kind="volume").maximum == 0
+    assert detect(np.zeros((1, 1, 5)), name, kind="volume").maximum == 0
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_volumes(name: str) -> None:
 )
 def test_bad_images_are_refused_in_words(image: np.ndarray, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        detect("sobel", image)
+        detect(image, "sobel")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_bad_images_are_refused_in_words(image: np.ndarray, message: str) -> Non
         ("canny", {"smooth": -1}, "smooth must be ≥ 0"),
         ("canny(sigma=2)", {"sigma": 3}, "given twice"),
         ("canny(scale=2)", {}, "no parameter 'scale'"),
-        ("canny(sigma=9999)", {}, "choose a smaller scale"),
+        ("canny(sigma=9999)", {}, "at most 1000 pixels"),
         ("steerable(order=2)", {}, "order must be one of"),
         ("sobel(style=octave)", {}, "style must be one of"),
         ("sobel", {"kind": "batch"}, "kind must be"),
@@ -144,12 +144,12 @@ def test_bad_images_are_refused_in_words(image: np.ndarray, message: str) -> Non
 def test_bad_parameters_are_refused_in_words(name: str, options: dict[str, object], message: str) -> None:
     image = options.pop("image", np.eye(5))
     with pytest.raises(InputError, match=message):
-        detect(name, image, **options)  # type: ignore[arg-type]
+        detect(image, name, **options)  # type: ignore[arg-type]
 
 
 def test_unknown_detectors_have_neighbours() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'sobel'"):
-        detect("sobbel", np.eye(4))
+        detect(np.eye(4), "sobbel")
 
 
 def test_functions_are_detectors() -> None:
@@ -158,19 +158,19 @@ def test_functions_are_detectors() -> None:
     def magnitude(picture: np.ndarray, gain: float = 1.0) -> np.ndarray:
         return np.clip(gain * ndi.gaussian_gradient_magnitude(picture, 1), 0, 1)
 
-    found = detect(magnitude, image, gain=0.5)
+    found = detect(image, magnitude, gain=0.5)
     assert found.detector == "magnitude"
     np.testing.assert_array_equal(found.strength, magnitude(image, 0.5))
     np.testing.assert_array_equal(found.thin, found.strength)
-    thinned = detect(FunctionDetector(magnitude, name="mine", recipe="hed"), image)
+    thinned = detect(image, FunctionDetector(magnitude, name="mine", recipe="hed"))
     assert thinned.detector == "mine"
     assert np.count_nonzero(thinned.thin) < np.count_nonzero(thinned.strength)
-    own = detect(lambda picture: detect("sobel", picture), image)
+    own = detect(image, lambda picture: detect(picture, "sobel"))
     assert isinstance(own, Detection)
     with pytest.raises(InputError, match="shape"):
-        detect(lambda picture: picture[1:], image)
+        detect(image, lambda picture: picture[1:])
     with pytest.raises(InputError, match=r"\[0, 1\]"):
-        detect(lambda picture: picture * 9, image)
+        detect(image, lambda picture: picture * 9)
 
 
 def test_folders_are_detectors(tmp_path: Path) -> None:
@@ -179,17 +179,17 @@ def test_folders_are_detectors(tmp_path: Path) -> None:
     write_map(tmp_path / "b.npy", np.full((6, 6), 0.25))
     folder = FolderDetector(tmp_path, name="saved")
     assert folder.names() == ["a", "b"]
-    found = detect(folder, np.zeros((6, 6, 3)), name="a")
+    found = detect(np.zeros((6, 6, 3)), folder, name="a")
     assert found.detector == "saved"
     np.testing.assert_array_equal(found.binary(0.5), truth)
     with pytest.raises(InputError, match="shape"):
-        detect(folder, np.zeros((5, 6)), name="b")
+        detect(np.zeros((5, 6)), folder, name="b")
     with pytest.raises(DataError, match="no map called 'c'"):
-        detect(folder, np.zeros((6, 6)), name="c")
+        detect(np.zeros((6, 6)), folder, name="c")
     with pytest.raises(InputError, match="give name="):
-        detect(folder, np.zeros((6, 6)))
+        detect(np.zeros((6, 6)), folder)
     with pytest.raises(InputError, match="no parameters"):
-        detect(folder, np.zeros((6, 6)), name="a", sigma=1)
+        detect(np.zeros((6, 6)), folder, name="a", sigma=1)
 
 
 def test_proposals_are_edited_and_replayed(tmp_path: Path) -> None:

@@ -43,15 +43,15 @@ def test_maps_are_written_for_a_folder(
     write_image(photo.parent / "colour.png", np.random.default_rng(0).random((9, 8, 3)))
     assert run("sobel", photo.parent, "-o", tmp_path / "out") == 0
     saved = read_strength(tmp_path / "out" / "photo.png")
-    np.testing.assert_allclose(saved, detect("sobel", grey(photo)).strength, atol=1 / 500)
-    colour = detect("sobel", grey(photo.parent / "colour.png")).strength
+    np.testing.assert_allclose(saved, detect(grey(photo), "sobel").strength, atol=1 / 500)
+    colour = detect(grey(photo.parent / "colour.png"), "sobel").strength
     np.testing.assert_allclose(read_strength(tmp_path / "out" / "colour.png"), colour, atol=1 / 500)
     assert "photo.png" in capsys.readouterr().out
 
 
 def test_thin_maps_and_numpy_files(photo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("canny(sigma=1)", photo, "-o", tmp_path, "--thin", "--format", "npy", "--json") == 0
-    found = detect("canny(sigma=1)", grey(photo) / 255)
+    found = detect(grey(photo) / 255, "canny(sigma=1)")
     np.testing.assert_allclose(np.load(tmp_path / "photo.npy"), found.thin)
     document = json.loads(capsys.readouterr().out)
     assert document["detector"] == "canny(sigma=1)"
@@ -61,10 +61,10 @@ def test_thin_maps_and_numpy_files(photo: Path, tmp_path: Path, capsys: pytest.C
 
 def test_binary_maps(photo: Path, tmp_path: Path) -> None:
     assert run("sobel", photo, "-o", tmp_path, "--threshold", "0.5") == 0
-    np.testing.assert_array_equal(read_mask(tmp_path / "photo.png"), detect("sobel", grey(photo)).binary(0.5))
+    np.testing.assert_array_equal(read_mask(tmp_path / "photo.png"), detect(grey(photo), "sobel").binary(0.5))
     assert run("canny", photo, "-o", tmp_path, "--threshold", "auto") == 0
     np.testing.assert_array_equal(
-        read_mask(tmp_path / "photo.png"), detect("canny", grey(photo)).hysteresis()
+        read_mask(tmp_path / "photo.png"), detect(grey(photo), "canny").hysteresis()
     )
     assert run("canny(sigma=2)", photo, "-o", tmp_path, "--style", "matlab", "--threshold", "0.3") == 0
     expected = edge_matlab(grey(photo), "canny", 0.3, sigma=2).edges
@@ -77,7 +77,7 @@ def test_volumes_become_numpy_files(tmp_path: Path) -> None:
     np.save(tmp_path / "brain.npy", volume)
     assert run("central", tmp_path / "brain.npy", "-o", tmp_path / "out") == 0
     np.testing.assert_allclose(
-        np.load(tmp_path / "out" / "brain.npy"), detect("central", volume, kind="volume").strength
+        np.load(tmp_path / "out" / "brain.npy"), detect(volume, "central", kind="volume").strength
     )
 
 

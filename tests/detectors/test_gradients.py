@@ -20,7 +20,7 @@ VOLUME = RNG.random((9, 11, 13))
 
 
 def raw(name: str, image: np.ndarray, **options: object) -> np.ndarray:
-    found = detect(name, image, **options)
+    found = detect(image, name, **options)
     return found.strength * found.maximum
 
 
@@ -87,7 +87,7 @@ def test_orientation_points_uphill() -> None:
             "canny(style=matlab, kernel=odd)",
         ):
             image = np.stack([ramp, -0.2 * ramp, 0 * ramp], axis=-1) if name == "prewitt" else ramp
-            found = detect(name, image).orientation
+            found = detect(image, name).orientation
             assert found is not None
             turned = np.angle(np.exp(1j * (found[9:12, 9:12] - angle)))
             # Sampled third derivatives end at 4σ and do not vanish entirely on a ramp.
@@ -98,7 +98,7 @@ def test_orientation_of_a_volume_is_a_unit_vector() -> None:
     planes = np.mgrid[:9, :9, :9].astype(float)
     direction = np.array([1, -2, 2]) / 3
     ramp = np.tensordot(direction, planes, 1)
-    found = detect("canny", ramp, kind="volume").orientation
+    found = detect(ramp, "canny", kind="volume").orientation
     assert found is not None
     np.testing.assert_allclose(found[:, 4, 4, 4], direction, atol=1e-6)
 
@@ -109,8 +109,8 @@ def test_orientation_of_a_volume_is_a_unit_vector() -> None:
 def test_response_of_a_unit_step(name: str, expected: float) -> None:
     step = np.zeros((9, 10))
     step[:, 5:] = 1
-    assert detect(name, step).maximum == pytest.approx(expected)
-    assert detect(name, step.T).maximum == pytest.approx(expected)
+    assert detect(step, name).maximum == pytest.approx(expected)
+    assert detect(step.T, name).maximum == pytest.approx(expected)
 
 
 def test_canny_step_response() -> None:
@@ -119,14 +119,14 @@ def test_canny_step_response() -> None:
     for sigma in (1.0, 3.0):
         weights = norm.pdf(np.arange(-60, 61), scale=sigma)
         expected = (np.arange(-60, 61) * weights / sigma**2)[60:].sum() / weights.sum()
-        assert detect("canny", step, sigma=sigma).maximum == pytest.approx(expected, rel=2e-3)
+        assert detect(step, "canny", sigma=sigma).maximum == pytest.approx(expected, rel=2e-3)
     # At large scales the response is the density of the Gaussian at half a pixel.
     assert expected == pytest.approx(norm.pdf(0.5, scale=3), rel=1e-2)
 
 
 def test_log_against_explicit_kernels() -> None:
     image = RNG.random((24, 25))
-    found = detect("log(sigma=1.5)", image)
+    found = detect(image, "log(sigma=1.5)")
     reference = ndi.gaussian_laplace(image, 1.5)
     pairs = np.maximum(np.abs(np.diff(reference, axis=0)).max(), np.abs(np.diff(reference, axis=1)).max())
     assert found.maximum == pytest.approx(pairs, rel=0.02)
@@ -144,7 +144,7 @@ def test_log_finds_a_ball_at_its_radius(shape: tuple[int, ...]) -> None:
     centre = (np.array(shape) - 1) / 2
     distance = np.sqrt(sum((axis - c) ** 2 for axis, c in zip(np.indices(shape), centre, strict=True)))
     ball = np.clip(8.5 - distance, 0, 1)
-    found = detect("log(sigma=1)", ball, kind="volume" if len(shape) == 3 else "auto")
+    found = detect(ball, "log(sigma=1)", kind="volume" if len(shape) == 3 else "auto")
     marked = distance[found.binary(0.3)]
     assert marked.size > 20
     assert np.abs(marked - 8).max() < 1
@@ -158,7 +158,7 @@ def test_central_recovers_the_rim_of_shapes() -> None:
     triangle = (rows >= 10) & (rows <= 50) & (np.abs(columns - 32) * 2 <= rows - 10)
     for shape in (disk, square, triangle):
         rim = ndi.binary_dilation(shape) & ~shape
-        found = detect("central", shape + 0.5 * rim)
+        found = detect(shape + 0.5 * rim, "central")
         assert found.binary(0)[rim].all()
         # The rim has responses of at least 1; crests of equal height remain at corners with √½.
         np.testing.assert_array_equal(found.binary(0.9 / found.maximum), rim)
@@ -167,7 +167,7 @@ def test_central_recovers_the_rim_of_shapes() -> None:
 def test_grey_in_three_channels_is_grey() -> None:
     stacked = np.stack([PHOTO] * 3, axis=-1)
     for name in ("sobel", "canny", "central", "roberts"):
-        grey, colour = detect(name, PHOTO), detect(name, stacked)
+        grey, colour = detect(PHOTO, name), detect(stacked, name)
         np.testing.assert_allclose(grey.strength, colour.strength, atol=1e-9)
         np.testing.assert_array_equal(grey.thin > 0, colour.thin > 0)
         assert colour.maximum == pytest.approx(grey.maximum * np.sqrt(3))
@@ -184,30 +184,30 @@ def test_opposite_channels_do_not_cancel() -> None:
     red = np.zeros((8, 8))
     red[:, 4:] = 1
     image = np.stack([red, 1 - red, np.zeros_like(red)], axis=-1)
-    assert detect("sobel", image).maximum == pytest.approx(4 * np.sqrt(2))
-    assert detect("sobel", np.stack([red, 1 - red], -1) @ [0.5, 0.5]).maximum == 0
+    assert detect(image, "sobel").maximum == pytest.approx(4 * np.sqrt(2))
+    assert detect(np.stack([red, 1 - red], -1) @ [0.5, 0.5], "sobel").maximum == 0
 
 
 def test_transparency_is_left_out_and_luminance_mixes() -> None:
     image = RNG.integers(0, 256, (12, 13, 4), dtype=np.uint8)
-    np.testing.assert_array_equal(detect("sobel", image).strength, detect("sobel", image[..., :3]).strength)
+    np.testing.assert_array_equal(detect(image, "sobel").strength, detect(image[..., :3], "sobel").strength)
     mixed = image[..., :3] / 255 @ [0.299, 0.587, 0.114]
     np.testing.assert_allclose(raw("sobel", image, colour="luminance"), raw("sobel", mixed), atol=1e-12)
 
 
 def test_spacing_scales_slopes_and_sigmas() -> None:
     image = RNG.random((10, 12, 14))
-    wide = detect("sobel", image, spacing=(2, 1, 0.5), kind="volume")
+    wide = detect(image, "sobel", spacing=(2, 1, 0.5), kind="volume")
     parts = [ndi.sobel(image, axis) / size for axis, size in enumerate((2, 1, 0.5))]
     np.testing.assert_allclose(wide.strength * wide.maximum, np.sqrt(sum(p**2 for p in parts)), atol=1e-12)
-    finer = detect("canny(sigma=2)", PHOTO, spacing=2)
-    np.testing.assert_allclose(finer.strength, detect("canny(sigma=1)", PHOTO).strength, atol=1e-12)
+    finer = detect(PHOTO, "canny(sigma=2)", spacing=2)
+    np.testing.assert_allclose(finer.strength, detect(PHOTO, "canny(sigma=1)").strength, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["roberts", "anisotropic", "half_gaussian", "steerable"])
 def test_square_pixels_are_asked_for(name: str) -> None:
     with pytest.raises(InputError, match="square pixels"):
-        detect(name, PHOTO, spacing=(1, 2))
+        detect(PHOTO, name, spacing=(1, 2))
 
 
 @pytest.mark.parametrize("spacing", [(5.0, 1.0, 1.0), (1.0, 0.2, 3.0), (10.0, 0.5, 0.5)])
@@ -215,26 +215,26 @@ def test_gradients_of_flat_voxels_are_physical(spacing: tuple[float, float, floa
     direction = np.array([0.6, 0.0, 0.8])
     places = np.indices((21, 21, 21)) * np.array(spacing)[:, None, None, None]
     ramp = np.tensordot(direction, places, 1)
-    found = detect("canny(sigma=1)", ramp, spacing=spacing)
+    found = detect(ramp, "canny(sigma=1)", spacing=spacing)
     assert found.strength[10, 10, 10] * found.maximum == pytest.approx(1)
     bowl = (places - places[:, 10, 10, 10][:, None, None, None]) ** 2
-    level = detect("log(sigma=1)", np.sqrt(bowl.sum(axis=0)) < 4, spacing=spacing)
+    level = detect(np.sqrt(bowl.sum(axis=0)) < 4, "log(sigma=1)", spacing=spacing)
     assert level.maximum > 0
 
 
 @pytest.mark.parametrize("name", ["canny", "log", "steerable", "canny(style=matlab)", "log(style=matlab)"])
 def test_scales_below_the_pixels_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="at least"):
-        detect(name, PHOTO, sigma=0.1)
-    assert detect(name, PHOTO, sigma=0.25).maximum > 0
+        detect(PHOTO, name, sigma=0.1)
+    assert detect(PHOTO, name, sigma=0.25).maximum > 0
     with pytest.raises(InputError, match="at least"):
-        detect(name, PHOTO, sigma=1, spacing=10)
+        detect(PHOTO, name, sigma=1, spacing=10)
 
 
 def test_canny_with_sectors() -> None:
     image = RNG.random((30, 31))
-    found = detect("canny(sigma=1, neighbours=nearest)", image)
-    smooth = detect("canny(sigma=1)", image)
+    found = detect(image, "canny(sigma=1, neighbours=nearest)")
+    smooth = detect(image, "canny(sigma=1)")
     np.testing.assert_array_equal(found.strength, smooth.strength)
     assert found.orientation is not None
     sector = np.round(found.orientation / (np.pi / 4)).astype(int)

@@ -83,7 +83,7 @@ def test_unit_step_gives_a_half() -> None:
     step = np.zeros((6, 8))
     step[:, 4:] = 1
     for method in ("sobel", "prewitt"):
-        assert detect(method, step, style="matlab").maximum == pytest.approx(0.5)
+        assert detect(step, method, style="matlab").maximum == pytest.approx(0.5)
 
 
 def test_log_kernel() -> None:
@@ -163,7 +163,7 @@ def slow_canny(image: np.ndarray, sigma: float) -> tuple[np.ndarray, np.ndarray]
 def test_canny(sigma: float) -> None:
     image = ndi.gaussian_filter(np.random.default_rng(5).random((26, 29)), 1)
     magnitude, keep = slow_canny(image, sigma)
-    found = detect("canny", image, sigma=sigma, style="matlab")
+    found = detect(image, "canny", sigma=sigma, style="matlab")
     np.testing.assert_allclose(found.strength, magnitude, atol=1e-12)
     np.testing.assert_array_equal(found.thin > 0, keep)
     edges = edge_matlab(image, "canny", (0.2, 0.5), sigma=sigma).edges
@@ -189,7 +189,7 @@ def test_canny_kernels_and_their_half_pixel() -> None:
     # A step between columns 9 and 10 is at 9.5: the even kernel puts its crest onto column 9 exactly.
     step = np.zeros((20, 20))
     step[:, 10:] = 1
-    found = detect("canny", step, style="matlab")
+    found = detect(step, "canny", style="matlab")
     assert np.unique(np.nonzero(found.thin)[1]).tolist() == [9]
 
 
@@ -212,4 +212,4 @@ def test_wrong_options(method: str, options: dict[str, object], message: str) ->
 @pytest.mark.parametrize("name", ["sobel", "log", "canny"])
 def test_matlab_works_on_images_only(name: str) -> None:
     with pytest.raises(InputError, match="native"):
-        detect(name, np.zeros((5, 6, 7)), style="matlab")
+        detect(np.zeros((5, 6, 7)), name, style="matlab")

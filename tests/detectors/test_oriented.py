@@ -21,7 +21,7 @@ PHOTO = 3 + ndi.gaussian_filter(RNG.random((37, 46)), 1.2)
 
 
 def raw(name: str, image: np.ndarray) -> np.ndarray:
-    found = detect(name, image)
+    found = detect(image, name)
     return found.strength * found.maximum
 
 
@@ -77,14 +77,14 @@ def test_halves_make_a_whole_on_straight_edges() -> None:
     middle = every[:, 30, 30]
     np.testing.assert_allclose(middle[:12], -middle[12:], atol=1e-12)
     sharp = (step > 0).astype(float)
-    assert detect("half_gaussian(sigma_v=3)", sharp).maximum == pytest.approx(2)
-    assert detect("anisotropic(sigma_v=3)", sharp).maximum == pytest.approx(1)
+    assert detect(sharp, "half_gaussian(sigma_v=3)").maximum == pytest.approx(2)
+    assert detect(sharp, "anisotropic(sigma_v=3)").maximum == pytest.approx(1)
 
 
 def test_half_kernels_see_corners_better() -> None:
     image = np.zeros((64, 64))
     image[32:, 32:] = 1
-    whole, half = detect("anisotropic", image), detect("half_gaussian", image)
+    whole, half = detect(image, "anisotropic"), detect(image, "half_gaussian")
     assert half.strength[32, 32] > whole.strength[32, 32]
     assert half.orientation is not None
     assert half.orientation[32, 32] == pytest.approx(np.pi / 4, abs=np.radians(6))
@@ -98,7 +98,7 @@ def test_orientation_of_turned_steps(name: str) -> None:
     for degrees in (0, 20, 45, 90, 130, 180, -75):
         angle = np.radians(degrees)
         step = np.clip(columns * np.cos(angle) + rows * np.sin(angle) + 0.5, 0, 1)
-        found = detect(name, step)
+        found = detect(step, name)
         assert found.orientation is not None
         turned = np.angle(np.exp(1j * (found.orientation[30, 30] - angle)))
         assert abs(turned) < np.radians(3)
@@ -120,7 +120,7 @@ def test_orientation_of_turned_steps(name: str) -> None:
     ],
 )
 def test_turning_the_image_turns_the_response(name: str) -> None:
-    found, turned = detect(name, PHOTO), detect(name, np.rot90(PHOTO).copy())
+    found, turned = detect(PHOTO, name), detect(np.rot90(PHOTO).copy(), name)
     np.testing.assert_allclose(turned.strength, np.rot90(found.strength), atol=1e-9)
     np.testing.assert_array_equal(turned.thin > 0, np.rot90(found.thin > 0))
     assert turned.maximum == pytest.approx(found.maximum)
@@ -148,7 +148,7 @@ def test_steerable_step_and_noise(order: int, gain: float, width: int) -> None:
         for angle in range(0, 95, 5)
     ]
     noise = np.sqrt((template(order, sigma, 0.0, radius) ** 2).sum())
-    found = detect("steerable", step, order=order, sigma=sigma)
+    found = detect(step, "steerable", order=order, sigma=sigma)
     assert found.maximum == pytest.approx(responses[0], rel=2e-3)
     assert found.maximum / noise == pytest.approx(gain, abs=0.02)
     first_below_half = next(5 * i for i, value in enumerate(responses) if value < responses[0] / 2 - 1e-9)
@@ -167,7 +167,7 @@ def test_steerable_is_the_largest_of_many_templates(order: int) -> None:
 
 
 def test_steerable_of_order_one_is_canny() -> None:
-    one, canny = detect("steerable(order=1, sigma=2)", PHOTO), detect("canny(sigma=2)", PHOTO)
+    one, canny = detect(PHOTO, "steerable(order=1, sigma=2)"), detect(PHOTO, "canny(sigma=2)")
     np.testing.assert_allclose(one.strength, canny.strength, atol=1e-9)
     assert one.maximum == pytest.approx(np.sqrt(2 / np.pi) * canny.maximum)
 
@@ -214,4 +214,4 @@ def test_blocks_of_volumes_do_not_show() -> None:
 @pytest.mark.parametrize("step", [0, 7, "x", 1e-9, True])
 def test_wrong_steps(step: object) -> None:
     with pytest.raises(InputError, match="step"):
-        detect("anisotropic", PHOTO, step=step)
+        detect(PHOTO, "anisotropic", step=step)

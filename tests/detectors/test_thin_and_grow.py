@@ -131,7 +131,7 @@ def test_bowstring_of_flat_maps_and_wrong_bins() -> None:
 def test_detection_thresholds() -> None:
     step = np.zeros((20, 20))
     step[5:15, 5:15] = 1
-    found = detect("canny(sigma=1)", step)
+    found = detect(step, "canny(sigma=1)")
     np.testing.assert_array_equal(found.binary(0), found.thin > 0)
     np.testing.assert_array_equal(found.binary(0.5), found.thin >= 0.5)
     np.testing.assert_array_equal(found.hysteresis(high=0.5), hysteresis(found.thin, 0.2, 0.5))

@@ -39,13 +39,25 @@ VARIANTS = [
     "boundary_iou(dilation=0.1)",
     "f(strategy=hungarian)",
     "jaccard(strategy=hungarian)",
-    "pfom(strategy=hungarian)",
+    "fom(strategy=hungarian)",
+    "f_star(strategy=hungarian)",
     "fom(strategy=eps(window=5))",
     "fom(strategy=exact)",
     "pcm(strategy=hungarian)",
 ]
 # What depends on the size of the image, not only on the two maps.
-SEES_SIZE = {"phi", "chi2", "kappa", "mcc", "yasnoff", "baddeley", "dp", "boundary_iou(dilation=0.1)"}
+SEES_SIZE = {
+    "phi",
+    "phi_star",
+    "chi2",
+    "chi2_star",
+    "kappa",
+    "mcc",
+    "yasnoff",
+    "baddeley",
+    "dp",
+    "boundary_iou(dilation=0.1)",
+}
 
 
 def pixel_measures():
@@ -195,7 +207,7 @@ def check_inputs_stay_unchanged(bound):
 CHECKS = [found for name, found in list(globals().items()) if name.startswith("check_")]
 EXEMPT = {
     # A one-to-one matching has the same pairs both ways.
-    ("pfom(strategy=hungarian)", check_symmetry),
+    ("fom(strategy=hungarian)", check_symmetry),
     ("fom(strategy=exact)", check_symmetry),
     # A greedy matching breaks ties in raster order.
     ("fom(strategy=eps(window=5))", check_flips_and_transposes_do_not_matter),

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from edgecritic.errors import InputError, MissingExtraError, UndefinedMeasureWarning
 from edgecritic.maps.target import bounding_box
-from edgecritic.measures import assess, compare, curves, measures, score
+from edgecritic.measures import compare, curves, measures, score, score_alone
 from edgecritic.measures.checks import check_between, check_positive, check_share
 
 pytestmark = pytest.mark.kernels
@@ -59,19 +59,20 @@ def mean_power(values, k):
 
 
 FORMULAS = {
-    "performance": lambda x: 1 - x.tp / (x.tp + x.fp + x.fn),
-    "phi": lambda x: 1 - x.tp / x.nt * x.tn / (x.tn + x.fp),
+    "performance_star": lambda x: 1 - x.tp / (x.tp + x.fp + x.fn),
+    "phi": lambda x: x.tp / x.nt * x.tn / (x.tn + x.fp),
     "precision": lambda x: x.tp / x.nc,
     "recall": lambda x: x.tp / x.nt,
-    "f": lambda x: 1 - 2 * x.tp / (x.nc + x.nt),
-    "f(alpha=0.2)": lambda x: 1 - (1 / (0.2 * x.nc / x.tp + 0.8 * x.nt / x.tp) if x.tp else 0),
-    "f(alpha=1)": lambda x: 1 - x.tp / x.nc,
-    "f(alpha=0)": lambda x: 1 - x.tp / x.nt,
+    "f": lambda x: 2 * x.tp / (x.nc + x.nt),
+    "f(alpha=0.2)": lambda x: 1 / (0.2 * x.nc / x.tp + 0.8 * x.nt / x.tp) if x.tp else 0,
+    "f(alpha=1)": lambda x: x.tp / x.nc,
+    "f(alpha=0)": lambda x: x.tp / x.nt,
+    "f_star(alpha=0)": lambda x: 1 - x.tp / x.nt,
     "jaccard": lambda x: x.tp / (x.tp + x.fp + x.fn),
     "dice": lambda x: 2 * x.tp / (2 * x.tp + x.fp + x.fn),
-    "fom(kappa=0.5)": lambda x: 1 - merit(x.g, 0.5) / max(x.nc, x.nt),
-    "fom(kappa=1)": lambda x: 1 - merit(x.g, 1) / max(x.nc, x.nt),
-    "pfom(kappa=0.5)": lambda x: merit(x.g, 0.5) / max(x.nc, x.nt),
+    "fom_star(kappa=0.5)": lambda x: 1 - merit(x.g, 0.5) / max(x.nc, x.nt),
+    "fom(kappa=1)": lambda x: merit(x.g, 1) / max(x.nc, x.nt),
+    "fom(kappa=0.5)": lambda x: merit(x.g, 0.5) / max(x.nc, x.nt),
     "fom_e(kappa=0.3)": lambda x: 1 - merit(x.g[x.g > 0], 0.3) / x.fp,
     "fom_revisited(beta=0)": lambda x: 1 - merit(x.d) / x.nt,
     "fom_revisited(kappa=0.2, beta=2.5)": lambda x: 1 - merit(x.d, 0.2) / (x.nt + 2.5 * x.fp),
@@ -145,14 +146,14 @@ FULL, PART = np.ones((2, 3), dtype=bool), np.array([[1, 1, 0], [0, 0, 0]], dtype
     ("name", "full_part", "part_full", "full_full"),
     [
         # TPR is 1, the specificity of a full candidate 0; against a full truth there are no negatives.
-        ("phi", 1, 1 - 2 / 6, 0),
-        ("chi2", 1, 1, 0),
+        ("phi", 0, 2 / 6, 1),
+        ("chi2", 0, 0, 1),
         ("mcc", 0, 0, 1),
         ("kappa", 0, 0, 1),
-        ("f", 1 - 2 * 2 / 8, 1 - 2 * 2 / 8, 0),
+        ("f", 2 * 2 / 8, 2 * 2 / 8, 1),
         # A full truth leaves no place for false alarms: the first half of D_p is 0.
         ("dp", (3 * 0.1 + 1 * (1 - 1 / (1 + 2 / 9))) / 4 / 2, (3 * 0.1 + (1 - 1 / (1 + 2 / 9))) / 6 / 2, 0),
-        ("performance", 4 / 6, 4 / 6, 0),
+        ("performance", 2 / 6, 2 / 6, 1),
     ],
 )
 def test_maps_that_fill_the_image(name, full_part, part_full, full_full):
@@ -164,7 +165,7 @@ def test_maps_that_fill_the_image(name, full_part, part_full, full_full):
 
 def test_opposite_maps():
     assert score(PART, ~PART, "mcc")["mcc"] == pytest.approx(-1)
-    assert score(PART, ~PART, "f(alpha=0.3)")["f(alpha=0.3)"] == 1
+    assert score(PART, ~PART, "f(alpha=0.3)")["f(alpha=0.3)"] == 0
     assert score(PART, ~PART, "cldice")["cldice"] == 0
 
 
@@ -191,9 +192,8 @@ def three_pairs():
 
 def test_merit_of_pairs_by_hand():
     text = "fom(kappa=0.5, strategy=exact(tolerance=3))"
-    expected = 1 - (1 + 1 / 1.5 + 1 / 3.5) / 3
+    expected = (1 + 1 / 1.5 + 1 / 3.5) / 3
     assert measures.bind(text)(compare(*three_pairs())) == pytest.approx(expected)
-    assert measures.bind(f"p{text}")(compare(*three_pairs())) == pytest.approx(1 - expected)
 
 
 def test_pixel_correspondence_by_hand():
@@ -203,13 +203,13 @@ def test_pixel_correspondence_by_hand():
     found = score(candidate, truth, "pcm")["pcm"]
     assert found == pytest.approx(100 * (1 - cost / 5))
     # Within 1.5 the last two stay alone.
-    near = score(candidate, truth, "pcm(radius=1.5)")["pcm(radius=1.5)"]
+    near = score(candidate, truth, "pcm(tolerance=1.5)")["pcm(tolerance=1.5)"]
     assert near == pytest.approx(100 * (1 - (1 / 1.5 + 2) / 5))
     # Nothing is within reach.
-    assert score(candidate, np.roll(candidate, 1, axis=0), "pcm(radius=0.5)").mean == {"pcm(radius=0.5)": 0}
+    assert list(score(candidate, np.roll(candidate, 1, axis=0), "pcm", tolerance=0.5).values()) == [0]
 
 
-@pytest.mark.parametrize("text", ["pcm(strategy=distance)", "fom(strategy=distance)", "pfom(strategy=area)"])
+@pytest.mark.parametrize("text", ["pcm(strategy=distance)", "fom(strategy=distance)", "fom(strategy=area)"])
 def test_strategies_without_pairs_have_no_distances(text):
     with pytest.raises(InputError, match="one-to-one"):
         score(*PAIRS[0][:2], text)
@@ -230,7 +230,7 @@ def test_counts_of_a_strategy(name):
         "mcc": np.corrcoef(table.T)[0, 1],
         "precision": tp / (tp + fp),
         "recall": tp / (tp + fn),
-        "f": 1 - 2 * tp / (2 * tp + fp + fn),
+        "f": 2 * tp / (2 * tp + fp + fn),
     }
     assert tp > 2
     text = f"{name}(strategy=exact(tolerance=2))"
@@ -286,4 +286,4 @@ def test_a_comparison_in_words():
 
 def test_unknown_measures_of_a_single_map_are_refused():
     with pytest.raises(InputError, match="needs a truth"):
-        assess(np.eye(5, dtype=bool), "dice")
+        score_alone(np.eye(5, dtype=bool), "dice")

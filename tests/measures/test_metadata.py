@@ -93,9 +93,10 @@ def test_metadata_for_readers():
 
 
 def test_what_is_left_out_unless_named():
-    # A matching and skeletons take long, hd is a case of hd95; the others do not compare two binary maps.
+    # A matching and skeletons take long, hd is a case of hd95, a star is the complement of another measure;
+    # the others do not compare two binary maps.
     left_out = {entry.name for entry in measures} - set(default_measures())
-    on_demand = {"pcm", "cldice", "hd"}
+    on_demand = {"pcm", "cldice", "hd", "f_star", "performance_star", "phi_star", "chi2_star", "fom_star"}
     assert left_out == on_demand | {"pri", "voi", "covering", "equilibrium", "entropy", "complexity"}
     assert {entry.name for entry in measures if not entry.info.default} == on_demand
 
@@ -104,8 +105,9 @@ def test_what_is_left_out_unless_named():
     ("values", "names"),
     [
         # both maps empty, only the candidate, only the truth
-        ((0, 1, 1), "performance phi chi2 f fom fom_revisited sfom mfom"),
-        ((1, 0, 0), "precision recall jaccard dice kappa mcc cosine pfom nsd boundary_iou cldice"),
+        ((0, 1, 1), "performance_star phi_star chi2_star f_star fom_star fom_revisited sfom mfom"),
+        ((1, 0, 0), "performance phi chi2 f fom precision recall jaccard dice kappa mcc cosine"),
+        ((1, 0, 0), "nsd boundary_iou cldice"),
         ((100, 0, 0), "pcm"),
         ((0, 0, 1), "fom_e"),
         ((0, math.sqrt(3) / 2, math.sqrt(3) / 2), "d4"),

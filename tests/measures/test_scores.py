@@ -1,4 +1,4 @@
-"""What `score`, `assess` and `sweep` give back beside the values."""
+"""What `score`, `score_alone` and `sweep` give back beside the values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.ids import Id
-from edgecritic.measures import Scores, assess, compare, curves, score
+from edgecritic.measures import Scores, compare, curves, score, score_alone
 from edgecritic.measures.evidence import Single
 from edgecritic.measures.scoring import as_maps, render
 
@@ -104,7 +104,7 @@ def warnings_of(call):
         ),
         (lambda: curves(TRUTH * 0.5, TRUTH, "entropy", thresholds=[0.2, 0.7, 0.8]), "the candidate has"),
         (lambda: curves(TRUTH * 0.5 + LOWER * 0.2, NOTHING, "dice", thresholds=[0.1, 0.4]), "the truth has"),
-        (lambda: assess(NOTHING), "the candidate has"),
+        (lambda: score_alone(NOTHING), "the candidate has"),
     ],
 )
 def test_one_warning_that_names_the_empty_side(call, side):
@@ -138,7 +138,7 @@ def test_measures_of_single_maps_keep_the_policy():
 @pytest.mark.parametrize(
     "call",
     [
-        assess,
+        score_alone,
         lambda mask, **more: score(mask, TRUTH, "dice", **more),
         lambda mask, **more: curves(mask * 0.5, TRUTH, "dice", **more),
     ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from edgecritic.errors import InputError, UndefinedMeasureWarning
-from edgecritic.measures import assess
+from edgecritic.measures import score_alone
 from edgecritic.measures.unsupervised import complexity, entropy, equilibrium, line_patterns
 
 pytestmark = pytest.mark.kernels
@@ -129,7 +129,7 @@ def test_one_plane_is_an_image():
 def test_volumes_have_entropy_only():
     volume = np.zeros((4, 4, 4), dtype=bool)
     volume[1, 2, 3] = True
-    assert assess(volume).measures == ("entropy",)
+    assert score_alone(volume).measures == ("entropy",)
     with pytest.raises(InputError, match="2 dimensions"):
         equilibrium(volume)
 
@@ -137,17 +137,17 @@ def test_volumes_have_entropy_only():
 def test_empty_map():
     nothing = np.zeros((5, 5), dtype=bool)
     with pytest.warns(UndefinedMeasureWarning) as caught:
-        found = assess(nothing)
+        found = score_alone(nothing)
     assert len(caught) == 1
     assert set(found.mean.values()) == {0.0}
-    assert np.isnan(list(assess(nothing, on_degenerate="nan").mean.values())).all()
+    assert np.isnan(list(score_alone(nothing, on_degenerate="nan").mean.values())).all()
     with pytest.raises(InputError, match="no edge pixels"):
-        assess(nothing, on_degenerate="raise")
+        score_alone(nothing, on_degenerate="raise")
 
 
 def test_measures_that_need_a_truth_are_refused():
     with pytest.raises(InputError, match="needs a truth"):
-        assess(np.eye(4, dtype=bool), "fom")
+        score_alone(np.eye(4, dtype=bool), "fom")
 
 
 @pytest.mark.parametrize(
@@ -155,4 +155,4 @@ def test_measures_that_need_a_truth_are_refused():
 )
 def test_bad_parameters(text):
     with pytest.raises(InputError, match="must be one of"):
-        assess(np.eye(4, dtype=bool), text)
+        score_alone(np.eye(4, dtype=bool), text)

@@ -8,7 +8,7 @@ import pytest
 from edgecritic.datasets.synthetic import annotators, scene
 from edgecritic.detectors.matlab import edge_matlab
 from edgecritic.errors import InputError
-from edgecritic.measures import assess, score
+from edgecritic.measures import score, score_alone
 from edgecritic.studies.complexity import MEASURES, best_maps, curves_of_image, summarise_curves
 
 
@@ -26,9 +26,9 @@ def test_curves_hold_the_measures_of_the_maps(studied, detector, place):
     threshold = float(curves.thresholds[d, place])
     sigma = {"sigma": 2**0.5} if detector == "log" else {}
     edges = edge_matlab(image, detector, threshold, **sigma).edges
-    alone = assess(edges, ["equilibrium", "entropy", "complexity"]).mean
-    known = [score(edges, truth, ["pfom", "cosine"]).mean for truth in truths]
-    expected = [*alone.values(), max(one["pfom"] for one in known), max(one["cosine"] for one in known)]
+    alone = score_alone(edges, ["equilibrium", "entropy", "complexity"]).mean
+    known = [score(edges, truth, ["fom", "cosine"]).mean for truth in truths]
+    expected = [*alone.values(), max(one["fom"] for one in known), max(one["cosine"] for one in known)]
     assert curves.values[d, place] == pytest.approx(expected, abs=1e-12)
 
 

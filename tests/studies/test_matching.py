@@ -144,7 +144,7 @@ def test_canny_maps_are_the_documented_ones(cases):
     assert len(found) == 6
     for smooth in (1, 2):
         for sigma in (1, 2, 3):
-            wanted = detect(f"canny(sigma={sigma}, smooth={smooth}, neighbours=nearest)", case.load_image())
+            wanted = detect(case.load_image(), f"canny(sigma={sigma}, smooth={smooth}, neighbours=nearest)")
             assert np.array_equal(found[f"{case.id}#canny({smooth},{sigma})"], wanted.hysteresis())
 
 

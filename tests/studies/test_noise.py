@@ -43,7 +43,7 @@ def test_sobel_is_last_and_smoothing_helps(study):
 def test_judges_see_both_errors_and_differ(study):
     assert {"sk", "psi", "baddeley", "dp"} <= set(study.judges)
     assert not {"precision", "recall", "theta", "omega"} & set(study.judges)
-    assert len({"f", "dice", "jaccard", "performance"} & set(study.judges)) <= 1
+    assert len({"f_star", "dice", "jaccard", "performance_star"} & set(study.judges)) <= 1
 
 
 def test_noise_is_as_loud_as_it_says():
@@ -53,7 +53,7 @@ def test_noise_is_as_loud_as_it_says():
 
 
 def test_less_noise_gives_better_maps():
-    found = noise(detectors=["sobel"], measures=["sk", "f"], ratios=[0, 5, 10], seeds=3, thresholds=26)
+    found = noise(detectors=["sobel"], measures=["sk", "f_star"], ratios=[0, 5, 10], seeds=3, thresholds=26)
     assert (np.diff(found.values.mean(axis=1)[:, 0], axis=0) < 0).all()
 
 

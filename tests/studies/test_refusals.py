@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from edgecritic.errors import InputError
-from edgecritic.matching import match
 from edgecritic.studies.matching import join_blocks
 from edgecritic.studies.noise import noise
-from edgecritic.studies.pairing import brain_samples, figure_of_merit, scores
+from edgecritic.studies.pairing import brain_samples, scores
 from edgecritic.studies.pairs import Comparer
 
 EYE, NOTHING = np.eye(6, dtype=bool), np.zeros((6, 6), dtype=bool)
@@ -23,7 +22,6 @@ EYE, NOTHING = np.eye(6, dtype=bool), np.zeros((6, 6), dtype=bool)
         (lambda: Comparer((4, 5), [0, 1]), "positive"),
         (lambda: Comparer((4, 5), [1]).prepare(EYE), "expected a map of shape"),
         (lambda: join_blocks([], tolerances=[1], symmetric=True), "no pair"),
-        (lambda: figure_of_merit(match(EYE, EYE, strategy="distance")), "makes no pairs"),
         (lambda: brain_samples("nowhere", [8], 1), "MNI152"),
     ],
 )

@@ -16,7 +16,7 @@ from edgecritic.detectors import detect
 from edgecritic.detectors.matlab import edge_matlab
 from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.matching import match
-from edgecritic.measures import assess, score
+from edgecritic.measures import score, score_alone
 from edgecritic.tuning.result import matched_measures
 from edgecritic.tuning.summary import summarise_tunings
 from edgecritic.tuning.tune import tune
@@ -39,7 +39,7 @@ def test_values_are_those_of_score(scene: tuple[np.ndarray, np.ndarray]) -> None
     found = tune(image, truth, detectors=["sobel", "canny(sigma=2)"], measures=measures, thresholds=levels)
     assert found.detectors == ("sobel", "canny(sigma=2)")
     for d, name in enumerate(found.detectors):
-        thin = detect(name, image).thin
+        thin = detect(image, name).thin
         for t, level in enumerate(levels):
             candidate = thin >= level
             assert found.counts[d, t] == candidate.sum()
@@ -60,7 +60,7 @@ def test_best_is_the_extreme_of_the_curve(scene: tuple[np.ndarray, np.ndarray]) 
         assert low.value == found.curve(name, "sk").min()
         assert high.value == found.curve(name, "jaccard").max()
         assert 0 < low.threshold < 1
-        expected = detect(name, image).binary(low.threshold)
+        expected = detect(image, name).binary(low.threshold)
         np.testing.assert_array_equal(found.best_map(name, "sk"), expected)
     assert found.winner("sk") == "canny"
     assert found.winner("jaccard") == "canny"
@@ -92,7 +92,7 @@ def test_without_truth_complexity_chooses(scene: tuple[np.ndarray, np.ndarray]) 
     found = tune(image, detectors=["sobel"], thresholds=[0.2, 0.6])
     assert found.measures == ("complexity", "equilibrium", "entropy")
     for t, level in enumerate((0.2, 0.6)):
-        expected = assess(detect("sobel", image).binary(level)).mean
+        expected = score_alone(detect(image, "sobel").binary(level)).mean
         for m, measure in enumerate(found.measures):
             assert found.values[0, t, m] == pytest.approx(expected[measure])
     np.testing.assert_allclose(found.values[..., 0], found.values[..., 1] * found.values[..., 2])
@@ -108,7 +108,7 @@ def test_the_grids_of_the_complexity_paper(scene: tuple[np.ndarray, np.ndarray])
         for t in (0, 20, 70):
             edges = edge_matlab(image, method, float(found.thresholds[d, t]), sigma=sigma).edges
             assert found.counts[d, t] == edges.sum()
-            expected = assess(edges, "complexity", on_degenerate="nan").mean["complexity"]
+            expected = score_alone(edges, "complexity", on_degenerate="nan").mean["complexity"]
             assert found.values[d, t, 0] == pytest.approx(np.nan_to_num(expected))
 
 
@@ -198,7 +198,7 @@ def test_rates_under_a_strategy_are_those_of_its_matching(scene: tuple[np.ndarra
     found = tune(image, truth, detectors=["canny"], measures=names, thresholds=[0.1, 0.4])
     rates = found.rates("canny", "exact(tolerance=2)")
     for place, level in enumerate((0.1, 0.4)):
-        matching = match(detect("canny", image).binary(level), truth, tolerance=2)
+        matching = match(detect(image, "canny").binary(level), truth, tolerance=2)
         assert rates.true_positive[place] == pytest.approx(matching.tp / truth.sum())
         assert rates.precision[place] == pytest.approx(matching.tp / (matching.tp + matching.fp))
         assert rates.false_positive[place] == pytest.approx(matching.fp / (~truth).sum())
@@ -222,7 +222,7 @@ def test_a_sweep_under_a_strategy_has_the_values_of_score(
     for place, level in enumerate(levels):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMeasureWarning)
-            expected = score(detect("canny", image).binary(level), truths, names).mean
+            expected = score(detect(image, "canny").binary(level), truths, names).mean
         for name in found.measures:
             assert found.curve("canny", name)[place] == pytest.approx(expected[name]), (level, name)
 
@@ -233,7 +233,7 @@ def test_a_truth_without_edges_is_judged_by_the_tables(scene: tuple[np.ndarray, 
     found = tune(image, [truth, ~truth & False], detectors=["canny"], measures=names, thresholds=[0.2])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        expected = score(detect("canny", image).binary(0.2), [truth, ~truth & False], names).mean
+        expected = score(detect(image, "canny").binary(0.2), [truth, ~truth & False], names).mean
     for name in names:
         assert found.curve("canny", name)[0] == pytest.approx(expected[name])
 

@@ -36,36 +36,46 @@ def judge_files(path: Path, truths: Sequence[Path], args: argparse.Namespace) ->
     held = _masks(path, args)
     if args.alone:
         chosen = held if args.level is None else [_choose(held, args.level, path)]
-        return Judged(_assess_all(chosen, args))
+        return Judged(_score_all_alone(chosen, args))
     candidate = _choose(held, args.level, path)
     maps = [found for truth in truths for found in _masks(truth, args)]
     spacing = _spacing(path, truths, args.spacing)
-    scores = score(candidate, maps, args.measures, spacing=spacing, on_degenerate=args.empty)
+    scores = score(
+        candidate,
+        maps,
+        args.measures,
+        strategy=args.strategy,
+        tolerance=args.tolerance,
+        spacing=spacing,
+        on_degenerate=args.empty,
+    )
     return Judged(scores, spacing, _empty_side(candidate, maps))
 
 
-def _assess_all(maps: Sequence[BoolArray], args: argparse.Namespace) -> Scores:
+def _score_all_alone(maps: Sequence[BoolArray], args: argparse.Namespace) -> Scores:
     """Score every map of a file without truth, a row for each."""
     from dataclasses import replace
 
     import numpy as np
 
-    from edgecritic.measures import assess
+    from edgecritic.measures import score_alone
 
-    found = [assess(one, args.measures, on_degenerate=args.empty) for one in maps]
+    found = [score_alone(one, args.measures, on_degenerate=args.empty) for one in maps]
     return replace(found[0], annotators=np.concatenate([one.annotators for one in found]))
 
 
-def check_measures(ids: Sequence[str] | None) -> None:
+def check_measures(
+    ids: Sequence[str] | None, *, strategy: str | None = None, tolerance: float | None = None
+) -> None:
     """Refuse unknown ids and bad parameters before any file is read."""
     import numpy as np
 
     from edgecritic.measures.evidence import Single, compare
-    from edgecritic.measures.scoring import choose
+    from edgecritic.measures.scoring import choose, default_measures
 
     line = np.zeros((16, 16), dtype=np.bool_)
     line[8, 2:14] = True
-    for bound in choose(ids, ()):
+    for bound in choose(ids, default_measures(), strategy=strategy, tolerance=tolerance):
         if bound.entry.info.needs == "candidate":
             bound(Single(line))
         elif bound.entry.info.needs != "segmentation":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run"]
 
-MEASURES = ("sk", "psi", "fom", "f", "baddeley", "hausdorff")
+MEASURES = ("sk", "psi", "fom_star", "f_star", "baddeley", "hausdorff")
 THRESHOLDS = 41
 
 
@@ -99,7 +99,7 @@ def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
 
     def one(task: tuple[str, Path]) -> None:
         name, path = task
-        write_map(data / "edges" / name / path.name, detect(name, load_image(path, grey=False)[0]).thin)
+        write_map(data / "edges" / name / path.name, detect(load_image(path, grey=False)[0], name).thin)
 
     images = sorted((data / "images").glob("synthetic-*.png"))
     names = [entry.name for entry in detectors if 2 in entry.info.ndim]

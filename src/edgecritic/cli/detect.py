@@ -82,7 +82,7 @@ def _one(file: Path, detector: Any, level: float | str | None, args: argparse.Na
     from edgecritic.detectors.base import detect
 
     image, kind = load_image(file, grey=args.grey)
-    found = detect(detector, image, kind=kind)
+    found = detect(image, detector, kind=kind)
     edges = _chosen(found, image, level, args)
     ending = args.format or ("npy" if kind == "volume" else "png")
     target = Path(args.out) / f"{split_name(file.name)[0]}.{ending}"

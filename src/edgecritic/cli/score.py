@@ -23,7 +23,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Compute measures of a candidate against one truth or several (each file may hold the "
         "maps of several annotators), or with --alone the measures that need no truth. "
         "`edgecritic list measures` shows all of them. ↑ marks measures of which more is better, ↓ those of "
-        "which less is: f and fom are 0 at best, dice is the F-measure, pfom Pratt's figure as he wrote it.",
+        "which less is. f and fom are 1 at best; f_star and fom_star are their complements.",
         epilog="Name the files before -m: edgecritic score canny.png truth.png -m fom 'baddeley(k=1)'",
     )
     parser.add_argument("candidate", type=Path, help="binary edge map, or a folder of them")
@@ -32,6 +32,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--alone", action="store_true", help="measures without truth")
     what = parser.add_argument_group("algorithm")
     add_ids(what, "-m", "--measures", "--measure", text="ids such as 'baddeley(k=1)' (default: all)")
+    what.add_argument("-s", "--strategy", metavar="ID", help="how all measures match that match pixels")
+    what.add_argument("--tolerance", type=float, metavar="D", help="of all measures that have a tolerance")
     what.add_argument(
         "--spacing",
         nargs="+",
@@ -79,8 +81,10 @@ def run(args: argparse.Namespace) -> int:
 
     if bool(args.truths or args.truth) == args.alone:
         raise InputError("score needs a truth (edgecritic score CANDIDATE TRUTH …), or --alone to do without")
-    if args.measures:
-        check_measures(args.measures)
+    if args.alone and (args.strategy is not None or args.tolerance is not None):
+        raise InputError("--strategy and --tolerance are for measures with a truth; leave them out")
+    if args.measures or args.strategy is not None or args.tolerance is not None:
+        check_measures(args.measures, strategy=args.strategy, tolerance=args.tolerance)
     args.spacing = read_sizes(args.spacing)
     if args.candidate.is_dir():
         return _folder(args)

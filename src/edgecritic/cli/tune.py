@@ -156,7 +156,7 @@ def _measures(args: argparse.Namespace) -> list[str] | None:
     if args.truth is None:
         raise InputError("--strategy needs --truth")
     match([[True]], [[True]], strategy=args.strategy)
-    return [*(args.measures or default_measures()), *matched_measures(args.strategy)]
+    return [*(args.measures or default_measures(starred=True)), *matched_measures(args.strategy)]
 
 
 def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]:

@@ -50,7 +50,7 @@ def anisotropic(
     Examples
     --------
     >>> from edgecritic.detectors import detect
-    >>> found = detect("anisotropic(step=10)", [[0.0] * 4 + [1.0] * 4] * 8)
+    >>> found = detect([[0.0] * 4 + [1.0] * 4] * 8, "anisotropic(step=10)")
     >>> round(found.maximum, 9), found.thin[4].nonzero()[0]
     (1.0, array([3]))
     """

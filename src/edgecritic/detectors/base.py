@@ -112,8 +112,8 @@ def detector(
 
 
 def detect(
-    detector: str | Id | Callable[[Any], Any],
     image: Any,
+    detector: str | Id | Callable[[Any], Any],
     *,
     kind: Kind = "auto",
     colour: Colour = "joint",
@@ -125,13 +125,13 @@ def detect(
 
     Parameters
     ----------
+    image : array_like
+        (rows, columns), (rows, columns, 1 | 3 | 4) or (planes, rows, columns); integers of 8 or 16 bits
+        or floats. A fourth channel is taken as transparency and left out.
     detector : str or callable
         An id such as ``"canny(sigma=2)"``; ``edgecritic list detectors`` shows them. Or a function that
         takes the image and returns a strength map in [0, 1] or a :class:`Detection`; or a
         :class:`~edgecritic.detectors.external.FolderDetector`.
-    image : array_like
-        (rows, columns), (rows, columns, 1 | 3 | 4) or (planes, rows, columns); integers of 8 or 16 bits
-        or floats. A fourth channel is taken as transparency and left out.
     kind : {"auto", "grey", "colour", "volume"}
         What a 3-D array is; "auto" takes a last axis of 1, 3 or 4 as channels.
     colour : {"joint", "luminance"}
@@ -164,10 +164,12 @@ def detect(
     --------
     >>> import numpy as np
     >>> step = np.repeat([[0, 0, 0, 0.5, 1, 1, 1]], 5, axis=0)
-    >>> found = detect("central", step)
+    >>> found = detect(step, "central")
     >>> found.thin[2], found.maximum
     (array([0., 0., 0., 1., 0., 0., 0.]), 1.0)
     """
+    if isinstance(image, str | Id) or callable(image):
+        raise InputError('the image comes first, then the detector: detect(image, "canny")')
     if callable(detector):
         from edgecritic.detectors.external import run_external
 

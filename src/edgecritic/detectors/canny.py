@@ -67,7 +67,7 @@ def canny(
     Examples
     --------
     >>> from edgecritic.detectors import detect
-    >>> found = detect("canny(sigma=1)", [[0.0] * 4 + [0.5] + [1.0] * 4] * 3)
+    >>> found = detect([[0.0] * 4 + [0.5] + [1.0] * 4] * 3, "canny(sigma=1)")
     >>> found.thin[1].nonzero()[0]
     array([4])
     """

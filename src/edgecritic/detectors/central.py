@@ -28,7 +28,7 @@ def central(spacing: Sequence[float], /) -> Operator:
     Examples
     --------
     >>> from edgecritic.detectors import detect
-    >>> detect("central", [[0, 0, 4, 8, 8]] * 3).strength[1]
+    >>> detect([[0, 0, 4, 8, 8]] * 3, "central").strength[1]
     array([0. , 0.5, 1. , 0.5, 0. ])
     """
     ndim = len(spacing)

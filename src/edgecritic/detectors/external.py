@@ -38,7 +38,7 @@ class FunctionDetector:
     >>> from edgecritic.detectors import detect
     >>> def bright(image):
     ...     return image > 0.5
-    >>> detect(bright, np.eye(3)).binary(0.5).astype(int)
+    >>> detect(np.eye(3), bright).binary(0.5).astype(int)
     array([[1, 0, 0],
            [0, 1, 0],
            [0, 0, 1]])
@@ -84,7 +84,7 @@ class FolderDetector:
     >>> from edgecritic.detectors import detect
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = write_map(folder + "/lena.png", np.eye(3))
-    ...     found = detect(FolderDetector(folder), np.zeros((3, 3)), name="lena")
+    ...     found = detect(np.zeros((3, 3)), FolderDetector(folder), name="lena")
     >>> found.thin[1]
     array([0., 1., 0.])
     """

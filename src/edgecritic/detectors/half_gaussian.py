@@ -56,7 +56,7 @@ def half_gaussian(
     Examples
     --------
     >>> from edgecritic.detectors import detect
-    >>> found = detect("half_gaussian(step=10)", [[0.0] * 4 + [1.0] * 4] * 8)
+    >>> found = detect([[0.0] * 4 + [1.0] * 4] * 8, "half_gaussian(step=10)")
     >>> round(found.maximum, 9), found.thin[4].nonzero()[0]
     (2.0, array([3]))
     """

@@ -52,7 +52,7 @@ def log(spacing: Sequence[float], /, *, sigma: float = DEFAULT_SIGMA, style: str
     Examples
     --------
     >>> from edgecritic.detectors import detect
-    >>> found = detect("log(sigma=1)", [[0.0] * 6 + [0.5] + [1.0] * 6] * 5)
+    >>> found = detect([[0.0] * 6 + [0.5] + [1.0] * 6] * 5, "log(sigma=1)")
     >>> found.thin[2].nonzero()[0]
     array([6])
     """

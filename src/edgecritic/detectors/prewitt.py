@@ -37,7 +37,7 @@ def prewitt(spacing: Sequence[float], /, *, style: str = "native") -> Operator:
     Examples
     --------
     >>> from edgecritic.detectors import detect
-    >>> found = detect("prewitt", [[0.0, 0.0, 1.0, 1.0]] * 3)
+    >>> found = detect([[0.0, 0.0, 1.0, 1.0]] * 3, "prewitt")
     >>> found.strength[1], found.maximum
     (array([0., 1., 1., 0.]), 3.0)
     """

@@ -147,7 +147,7 @@ def propose(image: Any, *, threshold: float = 0.02, kind: Kind = "auto") -> Prop
     """
     if not 0 <= threshold <= 1:
         raise InputError(f"threshold must lie in [0, 1], got {threshold!r}")
-    found = detect("central", image, kind=kind)
+    found = detect(image, "central", kind=kind)
     return Proposal(candidate=found.binary(threshold), strength=found.thin, threshold=float(threshold))
 
 

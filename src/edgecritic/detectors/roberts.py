@@ -42,7 +42,7 @@ def roberts(spacing: Sequence[float], /, *, style: str = "native") -> Operator:
     Examples
     --------
     >>> from edgecritic.detectors import detect
-    >>> detect("roberts", [[0.0, 0.0, 1.0, 1.0]] * 3).strength[1]
+    >>> detect([[0.0, 0.0, 1.0, 1.0]] * 3, "roberts").strength[1]
     array([0., 1., 0., 0.])
     """
     choice("style", style, STYLES)

@@ -37,7 +37,7 @@ def sobel(spacing: Sequence[float], /, *, style: str = "native") -> Operator:
     Examples
     --------
     >>> from edgecritic.detectors import detect
-    >>> found = detect("sobel", [[0.0, 0.0, 1.0, 1.0]] * 3)
+    >>> found = detect([[0.0, 0.0, 1.0, 1.0]] * 3, "sobel")
     >>> found.strength[1], found.maximum
     (array([0., 1., 1., 0.]), 4.0)
     """

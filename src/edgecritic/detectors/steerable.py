@@ -65,7 +65,7 @@ def steerable(spacing: Sequence[float], /, *, order: int = 5, sigma: float = 1.0
     Examples
     --------
     >>> from edgecritic.detectors import detect
-    >>> found = detect("steerable(order=5, sigma=1)", [[0.0] * 4 + [0.5] + [1.0] * 4] * 9)
+    >>> found = detect([[0.0] * 4 + [0.5] + [1.0] * 4] * 9, "steerable(order=5, sigma=1)")
     >>> found.thin[4].nonzero()[0]
     array([4])
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,9 +81,9 @@ def match_area(candidate: Any, truth: Any, element: Any) -> Matching:
     structure = as_mask(element, "element")
     if structure.ndim != first.ndim:
         raise InputError(f"element must have {first.ndim} dimensions like the maps, got {structure.ndim}")
-    pair = Pair(first, second, (1.0,) * first.ndim, 0.0)
+    pair = Pair(first, second, (1.0,) * first.ndim, 0.0, strategy="area", windowed=True)
     grown = (binary_dilation(first, structure), binary_dilation(second, structure))
-    return replace(_compare(pair, *grown), strategy="area", tolerance=None)
+    return _compare(pair, *grown)
 
 
 def _compare(pair: Pair, first: BoolArray, second: BoolArray) -> Matching:

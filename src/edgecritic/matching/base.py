@@ -13,9 +13,9 @@ from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, Spacing, as_array, as_pair, as_spacing, as_tolerance
 from edgecritic.matching.result import Matching
-from edgecritic.registry import Registry
+from edgecritic.registry import Bound, Registry
 
-__all__ = ["Pair", "Matching", "StrategyInfo", "strategies", "strategy", "match"]
+__all__ = ["Pair", "Matching", "StrategyInfo", "strategies", "strategy", "match", "with_tolerance"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -82,6 +82,17 @@ def match(
     -------
     Matching
 
+    Notes
+    -----
+    The same maps give the same matching, always. What flips and transposes of both maps leave as it is:
+
+    - ``exact``, ``hungarian`` and ``csa``: the number of pairs (hence `tp`, `fp`, `fn`, precision, recall
+      and F) and the total cost, the sum of the distances, each rounded to hundredths. Where several sets of
+      pixels can be matched at this cost, the set may be another one, and so may the partners within a set
+      (`pairs`, `distances`).
+    - ``eps`` and ``closest`` go in raster order: nothing, not even the number of pairs.
+    - ``distance``, ``validation`` and ``area``: everything.
+
     Examples
     --------
     >>> import numpy as np
@@ -97,9 +108,7 @@ def match(
         Id.parse(strategy), tolerance, relative_tolerance
     )
     bound = strategies.bind(parsed)
-    windowed = bound.entry.info.reach == "window" or (
-        bound.entry.info.reach == "either" and bound.id.options.get("window") is not None
-    )
+    windowed = _searches_window(bound)
     if windowed and (tolerance is not None or relative_tolerance is not None):
         raise InputError(f"{bound} searches a window of pixels", remedy="leave the tolerance out")
     reach = as_tolerance(first.shape, sizes, tolerance, relative_tolerance)
@@ -114,6 +123,25 @@ def match(
     )
     result: Matching = bound(pair)
     return result
+
+
+def with_tolerance(strategy: str | Id, tolerance: float) -> Id:
+    """Return the id of a strategy with a tolerance, unless it names one or searches a window.
+
+    Examples
+    --------
+    >>> [str(with_tolerance(text, 3)) for text in ("exact", "exact(tolerance=2)", "eps(window=7)")]
+    ['exact(tolerance=3)', 'exact(tolerance=2)', 'eps(window=7)']
+    """
+    parsed = Id.parse(strategy)
+    rest, *named = _split_tolerance(parsed, None, None)
+    given = any(each is not None for each in named) or _searches_window(strategies.bind(rest))
+    return parsed if given else parsed.with_default("tolerance", tolerance)
+
+
+def _searches_window(bound: Bound[StrategyInfo]) -> bool:
+    reach = bound.entry.info.reach
+    return reach == "window" or (reach == "either" and bound.id.options.get("window") is not None)
 
 
 def _own(mask: BoolArray, given: Any) -> BoolArray:

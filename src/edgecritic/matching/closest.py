@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from edgecritic.assignment.reach import window_around
@@ -70,12 +68,4 @@ def closest(pair: Pair, *, window: int = 5, exclusive: bool = True) -> Matching:
         exclusive,
     )
     paired = partners >= 0
-    result = Matching.from_pairs(pair, grid.raster(partners[paired]), wanted[paired])
-    return result if exclusive else _count_shared(result)
-
-
-def _count_shared(result: Matching) -> Matching:
-    taken = int(np.count_nonzero(result.matched_candidate))
-    present = int(np.count_nonzero(result.candidate))
-    precision = taken / present if present else result.precision
-    return replace(result, fp=present - taken, precision=precision)
+    return Matching.from_pairs(pair, grid.raster(partners[paired]), wanted[paired])

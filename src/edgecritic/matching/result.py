@@ -110,20 +110,24 @@ class Matching(Value):
         candidate_raster: NDArray[np.int64],
         truth_raster: NDArray[np.int64],
     ) -> Matching:
-        """Make the result of a one-to-one strategy from raster indices of the matched pixels.
+        """Make the result of a strategy with pairs from raster indices of the matched pixels.
 
-        The pairs are put into raster order of the candidate.
+        Every truth pixel is there once. A candidate pixel that several share counts once for `fp` and
+        precision. The pairs are put into raster order of the candidate.
         """
         order = np.argsort(candidate_raster, kind="stable")
         first, second = candidate_raster[order], truth_raster[order]
         shape = pair.candidate.shape
         pairs, distances = _trace(first, second, shape, pair.spacing)
+        matched = _mask(first, shape)
+        present, taken = (int(np.count_nonzero(mask)) for mask in (pair.candidate, matched))
         return cls.from_counts(
             pair,
             tp=first.size,
-            fp=int(np.count_nonzero(pair.candidate)) - first.size,
+            fp=present - taken,
             fn=int(np.count_nonzero(pair.truth)) - first.size,
-            matched_candidate=_mask(first, shape),
+            precision=_share(taken, present),
+            matched_candidate=matched,
             matched_truth=_mask(second, shape),
             pairs=pairs,
             distances=distances,

@@ -8,7 +8,7 @@ from edgecritic.errors import UnknownNameError
 from edgecritic.measures.base import FAR, Empty, MeasureInfo, Special, describe, measure, measures
 from edgecritic.measures.curves import MeasureCurves, curves
 from edgecritic.measures.evidence import Comparison, Confusion, compare
-from edgecritic.measures.scoring import Scores, assess, score
+from edgecritic.measures.scoring import Scores, score, score_alone
 
 __all__ = [
     "FAR",
@@ -19,12 +19,12 @@ __all__ = [
     "MeasureInfo",
     "Scores",
     "Special",
-    "assess",
     "compare",
     "describe",
     "measure",
     "measures",
     "score",
+    "score_alone",
     "curves",
 ]
 

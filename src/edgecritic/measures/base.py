@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -134,12 +134,14 @@ def measure(
     needs: Needs,
     default: bool = True,
     units: str = "",
+    star: bool = False,
 ) -> Callable[[Function], Function]:
     """Register a function ``(comparison, *, parameters) -> float`` as the measure `name`.
 
     The function is called only where both maps have edge pixels (or where the table says `FAR`): the
     wrapper takes every other value from the table. The wrapped function also takes
-    ``(candidate, truth)`` arrays in place of a comparison.
+    ``(candidate, truth)`` arrays in place of a comparison. With `star` the complement 1 − `name` of the
+    similarity is registered as well, as ``name_star``.
     """
     info = MeasureInfo(
         symbol=symbol,
@@ -156,11 +158,44 @@ def measure(
     )
 
     def register(function: Function) -> Function:
-        wrapped = guard(name, info, function)
-        measures.add(name, wrapped, info)
-        return wrapped
+        if star:
+            _register(f"{name}_star", _starred(info), _complement(name, function))
+        return _register(name, info, function)
 
     return register
+
+
+def _register(name: str, info: MeasureInfo, function: Function) -> Function:
+    wrapped = guard(name, info, function)
+    measures.add(name, wrapped, info)
+    return wrapped
+
+
+def _complement(name: str, function: Callable[..., float]) -> Callable[..., float]:
+    @functools.wraps(function)
+    def complement(evidence: Any, /, **parameters: Any) -> float:
+        return 1 - function(evidence, **parameters)
+
+    complement.__name__ = complement.__qualname__ = f"{name}_star"
+    complement.__doc__ = f"""Return the complement 1 − `{name}`, which is 0 at best.
+
+    The parameters are those of `{name}`. The papers on measuring edge detection print this form, with a
+    star, so that less is better in all their tables.
+    """
+    return complement
+
+
+def _starred(info: MeasureInfo) -> MeasureInfo:
+    """Return the metadata of the complement of a similarity, which are the similarity's turned round."""
+    return replace(
+        info,
+        symbol=f"{info.symbol}*",
+        reference=f"{info.reference} (complemented)",
+        better="lower",
+        range=(1 - info.range[1], 1 - info.range[0]),
+        empty=Empty(**{side: 1 - getattr(info.empty, side) for side in ("both", "candidate", "truth")}),
+        default=False,
+    )
 
 
 def guard(name: str, info: MeasureInfo, function: Function) -> Function:

@@ -24,125 +24,129 @@ __all__ = [
 ]
 
 FAMILY = "confusion"
-WORST_IS_1 = Empty(both=0.0, candidate=1.0, truth=1.0)
 BEST_IS_1 = Empty(both=1.0, candidate=0.0, truth=0.0)
 Strategy = str | Id | None
 
 
 @measure(
     "performance",
-    symbol="P_m*",
+    symbol="P_m",
     family=FAMILY,
-    reference="Grigorescu, Petkov & Westenberg 2003, IEEE TIP 12(7) (complemented)",
-    better="lower",
+    reference="Grigorescu, Petkov & Westenberg 2003, IEEE TIP 12(7)",
+    better="higher",
     range=(0, 1),
     symmetric=True,
     sees="both",
-    empty=WORST_IS_1,
+    empty=BEST_IS_1,
     needs="confusion",
+    star=True,
 )
 def performance(comparison: Comparison, /) -> float:
-    """Return the complemented performance P_m* = 1 − TP / (TP + FP + FN).
+    """Return the performance P_m = TP / (TP + FP + FN), which is `jaccard` without tolerance.
 
     Examples
     --------
     >>> performance([[1, 1, 0, 0]], [[1, 0, 1, 0]])
-    0.6666667
+    0.3333333
     """
-    return 1 - jaccard(comparison)
+    return jaccard(comparison)
 
 
 @measure(
     "phi",
-    symbol="Φ*",
+    symbol="Φ",
     family=FAMILY,
-    reference="Venkatesh & Rosin 1995, CVGIP 57(2) (complemented)",
-    better="lower",
+    reference="Venkatesh & Rosin 1995, CVGIP 57(2)",
+    better="higher",
     range=(0, 1),
     symmetric=False,
     sees="both",
-    empty=WORST_IS_1,
+    empty=BEST_IS_1,
     needs="confusion",
+    star=True,
 )
 def phi(comparison: Comparison, /) -> float:
-    """Return Φ* = 1 − TPR · TN / (TN + FP), the complement of sensitivity times specificity.
+    """Return Φ = TPR · TN / (TN + FP), sensitivity times specificity.
 
     An image that is all truth has no negatives and the specificity 1.
 
     Examples
     --------
     >>> phi([[1, 1, 0, 0]], [[1, 0, 1, 0]])
-    0.75
+    0.25
     """
     counts = comparison.confusion
     negatives = counts.tn + counts.fp
     specificity = counts.tn / negatives if negatives else 1.0
-    return 1 - counts.tp / (counts.tp + counts.fn) * specificity
+    return counts.tp / (counts.tp + counts.fn) * specificity
 
 
 @measure(
     "chi2",
-    symbol="χ²*",
+    symbol="χ²",
     family=FAMILY,
-    reference="Yitzhaky & Peli 2003, IEEE TPAMI 25(8) (complemented)",
-    better="lower",
+    reference="Yitzhaky & Peli 2003, IEEE TPAMI 25(8)",
+    better="higher",
     range=(0, 1),
     symmetric=True,
     sees="both",
-    empty=WORST_IS_1,
+    empty=BEST_IS_1,
     needs="confusion",
+    star=True,
 )
 def chi2(comparison: Comparison, /) -> float:
-    """Return χ²* = 1 − (TPR − Q)/(1 − Q) · (Q − FPR)/Q, with Q the share of candidate pixels.
+    """Return χ² = (TPR − Q)/(1 − Q) · (Q − FPR)/Q, with Q the share of candidate pixels.
 
-    This is 1 − `mcc`², hence symmetric; it takes a map that is worse than chance for as good as its
-    complement. A candidate that fills the image says nothing and has the value 1, except against a truth
+    This is `mcc`², hence symmetric; it takes a map that is worse than chance for as good as its
+    complement. A candidate that fills the image says nothing and has the value 0, except against a truth
     that fills it too.
 
     Examples
     --------
     >>> chi2([[1, 1, 0, 0]], [[1, 0, 1, 0]])
-    1.0
+    0.0
     """
     counts = comparison.confusion
     if counts.fp == counts.fn == 0:
-        return 0.0
+        return 1.0
     share = (counts.tp + counts.fp) / counts.size
     if share == 1:
-        return 1.0
+        return 0.0
     negatives = counts.fp + counts.tn
     tpr = counts.tp / (counts.tp + counts.fn)
     fpr = counts.fp / negatives if negatives else 0.0
-    return 1 - (tpr - share) / (1 - share) * (share - fpr) / share
+    return (tpr - share) / (1 - share) * (share - fpr) / share
 
 
 @measure(
     "f",
-    symbol="F_α*",
+    symbol="F_α",
     family=FAMILY,
-    reference="Martin, Fowlkes & Malik 2004, doi:10.1109/TPAMI.2004.1273918 (complemented)",
-    better="lower",
+    reference="Martin, Fowlkes & Malik 2004, doi:10.1109/TPAMI.2004.1273918",
+    better="higher",
     range=(0, 1),
     symmetric=True,
     sees="both",
-    empty=WORST_IS_1,
+    empty=BEST_IS_1,
     needs="confusion",
+    star=True,
 )
 def f(comparison: Comparison, /, *, alpha: float = 0.5, strategy: Strategy = None) -> float:
-    """Return F_α* = 1 − P·R / (α·R + (1 − α)·P), the complemented F-measure.
+    """Return the F-measure F_α = P·R / (α·R + (1 − α)·P).
 
     `alpha` in [0, 1] is the weight of precision; only ½ is symmetric. `strategy` names the matching
-    whose hits count; ``None`` is strict overlap.
+    whose hits count, so that ``f(strategy=exact)`` is ``edgecritic.match(candidate, truth).f()``; ``None``
+    is strict overlap.
 
     Examples
     --------
     >>> f([[1, 1, 0, 0]], [[1, 0, 1, 1]])
-    0.6
+    0.4
     """
     check_between("alpha", alpha, 0, 1)
     first, second = _rates(comparison, strategy)
     below = alpha * second + (1 - alpha) * first
-    return 1 - first * second / below if below > 0 else 1.0
+    return first * second / below if below > 0 else 0.0
 
 
 @measure(

@@ -25,10 +25,10 @@ __all__ = ["pcm"]
     default=False,
     units="percent",
 )
-def pcm(comparison: Comparison, /, *, radius: float = 3, strategy: str | Id = "exact") -> float:
+def pcm(comparison: Comparison, /, *, tolerance: float = 3, strategy: str | Id = "exact") -> float:
     """Return the pixel correspondence metric 100·(1 − C/|candidate ∪ truth|) in percent.
 
-    C is the cost of the one-to-one matching within `radius`: distance/radius for a matched pair and 1
+    C is the cost of the one-to-one matching within `tolerance`: distance/tolerance for a matched pair and 1
     for every unmatched pixel. This is the metric for binary maps, without its term for differences in
     strength; the matching has the most pairs, and among these the smallest sum of distances.
 
@@ -37,11 +37,11 @@ def pcm(comparison: Comparison, /, *, radius: float = 3, strategy: str | Id = "e
     >>> pcm([[1, 0, 0, 1]], [[1, 0, 1, 0]], strategy="hungarian")
     88.8888889
     """
-    check_positive("radius", radius)
+    check_positive("tolerance", tolerance)
     parsed = Id.parse(strategy)
-    found = comparison.matching(Id(parsed.name, (*parsed.params, ("tolerance", radius))))
+    found = comparison.matching(Id(parsed.name, (*parsed.params, ("tolerance", tolerance))))
     if found.distances is None:
         raise InputError(f"strategy must be one-to-one to have distances of pairs, got {strategy}")
-    cost = float(found.distances.sum()) / radius + found.fp + found.fn
+    cost = float(found.distances.sum()) / tolerance + found.fp + found.fn
     union = comparison.n_candidate + comparison.n_truth - comparison.confusion.tp
     return 100 * max(0.0, 1 - cost / union)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.ids import Id
+from edgecritic.ids import Id, shown
 from edgecritic.inputs import Spacing, as_spacing, as_strength
 from edgecritic.maps.target import Target, as_target
 from edgecritic.maps.walk import Walk
@@ -105,6 +105,8 @@ def curves(
     truths: Any,
     measures: Measures = None,
     *,
+    strategy: str | Id | None = None,
+    tolerance: float | None = None,
     thresholds: int | Sequence[float] = 101,
     spacing: Spacing = None,
     empty_distance: float | None = None,
@@ -122,6 +124,8 @@ def curves(
         Binary maps of the same shape; the means over several are returned.
     measures : str or list of str, optional
         Ids; all that need no matching if not given.
+    strategy, tolerance
+        As for `edgecritic.score`.
     thresholds : int or sequence of float
         How many, evenly from 0 to 1, or which.
     spacing, empty_distance, on_degenerate
@@ -135,7 +139,7 @@ def curves(
     >>> curves(strength, truth, ["hausdorff", "jaccard"], thresholds=[0.1, 0.5]).best()
     {'hausdorff': (0.5, 0.0), 'jaccard': (0.5, 1.0)}
     """
-    chosen = choose(measures, default_measures())
+    chosen = choose(measures, default_measures(), strategy=strategy, tolerance=tolerance)
     for bound in chosen:
         if bound.entry.info.needs == "segmentation":
             raise InputError(f"{bound} judges label maps, which have no thresholds")
@@ -273,7 +277,7 @@ def threshold_levels(thresholds: int | Sequence[float]) -> NDArray[np.float64]:
     if isinstance(thresholds, int) and not isinstance(thresholds, bool) and thresholds >= 2:
         evenly: NDArray[np.float64] = np.linspace(0, 1, thresholds, dtype=np.float64)
         return evenly
-    wrong = f"thresholds must be how many (2 or more) or a list of values, got {thresholds!r}"
+    wrong = f"thresholds must be how many (2 or more) or a list of values, got {shown(thresholds)}"
     try:
         levels = np.asarray(thresholds, dtype=np.float64)
     except (TypeError, ValueError) as error:

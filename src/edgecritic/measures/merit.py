@@ -1,6 +1,7 @@
-"""Figures of merit: sums of 1 / (1 + κ·d²) after Pratt, complemented so that 0 is best.
+"""Figures of merit: sums of 1 / (1 + κ·d²) after Pratt.
 
-κ is 1/9 unless given. The limit of a term for an infinite distance is 0.
+`fom` is Pratt's, 1 at best; those made from it later are complements, 0 at best. κ is 1/9 unless given.
+The limit of a term for an infinite distance is 0.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from edgecritic.measures.base import Empty, Special, measure
 from edgecritic.measures.checks import check_between, check_choice, check_share
 from edgecritic.measures.evidence import Comparison
 
-__all__ = ["KAPPA", "fom", "pfom", "fom_e", "fom_revisited", "d4", "sfom", "mfom", "dp"]
+__all__ = ["KAPPA", "fom", "fom_e", "fom_revisited", "d4", "sfom", "mfom", "dp"]
 
 KAPPA = 1 / 9
 FAMILY = "figures of merit"
@@ -27,50 +28,35 @@ WORST_IS_1 = Empty(both=0.0, candidate=1.0, truth=1.0)
     symbol="FoM",
     family=FAMILY,
     reference="Abdou & Pratt 1979, doi:10.1109/PROC.1979.11325; one-to-one: Smith & Williams 2020",
-    better="lower",
-    range=(0, 1),
-    symmetric=False,
-    sees="both",
-    empty=WORST_IS_1,
-    needs="distances",
-)
-def fom(comparison: Comparison, /, *, kappa: float = KAPPA, strategy: str | Id | None = None) -> float:
-    """Return 1 − Σ_candidate 1/(1 + κ·d²) / max(|truth|, |candidate|).
-
-    d is the distance of a candidate pixel to the truth. With a one-to-one `strategy` such as
-    ``eps(window=5)`` or ``exact`` only matched pixels count, each with the distance to its partner.
-
-    Examples
-    --------
-    >>> fom([[1, 0, 0, 0], [0, 1, 0, 0]], [[1, 1, 0, 0], [0, 0, 0, 0]])
-    0.05
-    """
-    check_share("kappa", kappa)
-    return 1 - _merit(comparison, kappa, strategy)
-
-
-@measure(
-    "pfom",
-    symbol="PFOM",
-    family=FAMILY,
-    reference="Abdou & Pratt 1979, doi:10.1109/PROC.1979.11325; one-to-one: Smith & Williams 2020",
     better="higher",
     range=(0, 1),
     symmetric=False,
     sees="both",
     empty=Empty(both=1.0, candidate=0.0, truth=0.0),
     needs="distances",
+    star=True,
 )
-def pfom(comparison: Comparison, /, *, kappa: float = KAPPA, strategy: str | Id | None = None) -> float:
-    """Return Pratt's figure of merit as he wrote it, 1 − `fom`: 1 is best.
+def fom(comparison: Comparison, /, *, kappa: float = KAPPA, strategy: str | Id | None = None) -> float:
+    """Return Pratt's figure of merit, Σ_candidate 1/(1 + κ·d²) / max(|truth|, |candidate|).
+
+    d is the distance of a candidate pixel to the truth. With a one-to-one `strategy` such as
+    ``eps(window=5)`` or ``exact`` only matched pixels count, each with the distance to its partner.
+    Partners are not unique where matchings cost the same (two steps of one pixel, or one of two): the value
+    then is that of one of the best matchings, and may be that of another one for flipped or transposed maps.
 
     Examples
     --------
-    >>> pfom([[0, 0, 0], [1, 1, 1]], [[1, 1, 1], [0, 0, 0]])
-    0.9
+    >>> fom([[1, 0, 0, 0], [0, 1, 0, 0]], [[1, 1, 0, 0], [0, 0, 0, 0]])
+    0.95
     """
     check_share("kappa", kappa)
-    return _merit(comparison, kappa, strategy)
+    most = max(comparison.n_truth, comparison.n_candidate)
+    if strategy is None:
+        return comparison.merit_sums(kappa)[0] / most
+    distances = comparison.matching(strategy).distances
+    if distances is None:
+        raise InputError(f"strategy must be one-to-one to have distances of pairs, got {strategy}")
+    return float(np.sum(1 / (1 + kappa * distances**2))) / most
 
 
 @measure(
@@ -141,17 +127,17 @@ def fom_revisited(comparison: Comparison, /, *, kappa: float = KAPPA, beta: floa
     needs="distances",
 )
 def d4(comparison: Comparison, /, *, kappa: float = KAPPA, literal: bool = False) -> float:
-    """Return ½·√(((TP − m)² + FN² + FP²)/m² + FoM²) with m = max(|truth|, |candidate|).
+    """Return ½·√(((TP − m)² + FN² + FP²)/m² + FoM*²) with m = max(|truth|, |candidate|).
 
-    Half the distance of (TP/m, FN/m, FP/m, 1 − FoM) from the ideal (1, 0, 0, 1). ``literal=True``
-    takes FoM unsquared, as it has been printed.
+    Half the distance of (TP/m, FN/m, FP/m, FoM) from the ideal (1, 0, 0, 1), FoM* = 1 − FoM.
+    ``literal=True`` takes FoM* unsquared, as it has been printed.
 
     Examples
     --------
     >>> d4([[1, 1, 0]], [[1, 1, 0]])
     0.0
     """
-    merit = fom(comparison, kappa=kappa)
+    merit = 1 - fom(comparison, kappa=kappa)
     counts = comparison.confusion
     m = max(comparison.n_truth, comparison.n_candidate)
     shares = ((counts.tp - m) ** 2 + counts.fn**2 + counts.fp**2) / m**2
@@ -171,7 +157,7 @@ def d4(comparison: Comparison, /, *, kappa: float = KAPPA, literal: bool = False
     needs="distances",
 )
 def sfom(comparison: Comparison, /, *, kappa: float = KAPPA) -> float:
-    """Return the mean of `fom` and of `fom` with the roles of the maps exchanged.
+    """Return the mean of `fom_star` and of `fom_star` with the roles of the maps exchanged.
 
     Examples
     --------
@@ -195,7 +181,7 @@ def sfom(comparison: Comparison, /, *, kappa: float = KAPPA) -> float:
     needs="distances",
 )
 def mfom(comparison: Comparison, /, *, kappa: float = KAPPA) -> float:
-    """Return the greater of `fom` and of `fom` with the roles of the maps exchanged.
+    """Return the greater of `fom_star` and of `fom_star` with the roles of the maps exchanged.
 
     Examples
     --------
@@ -248,16 +234,6 @@ def dp(comparison: Comparison, /, *, kappa: float = KAPPA, target: str = "hits",
         if no_tp == "ignore" and comparison.confusion.tp == 0:
             misses = 0.0
     return (alarms / outside if outside else 0.0) / 2 + misses / comparison.n_truth / 2
-
-
-def _merit(comparison: Comparison, kappa: float, strategy: str | Id | None) -> float:
-    most = max(comparison.n_truth, comparison.n_candidate)
-    if strategy is None:
-        return comparison.merit_sums(kappa)[0] / most
-    distances = comparison.matching(strategy).distances
-    if distances is None:
-        raise InputError(f"strategy must be one-to-one to have distances of pairs, got {strategy}")
-    return float(np.sum(1 / (1 + kappa * distances**2))) / most
 
 
 def _both_ways(comparison: Comparison, kappa: float) -> tuple[float, float]:

@@ -1,8 +1,8 @@
-"""Many measures of one candidate at once: `score` against truths, `assess` without."""
+"""Many measures of one candidate at once: `score` against truths, `score_alone` without."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
-from edgecritic.inputs import SIDEWAYS, Spacing, as_mask
+from edgecritic.inputs import SIDEWAYS, Spacing, as_distance, as_mask
 from edgecritic.maps.target import Target, as_target
+from edgecritic.matching.base import with_tolerance
 from edgecritic.measures import regions
 from edgecritic.measures.base import MeasureInfo
 from edgecritic.measures.base import measures as registry
@@ -19,7 +20,10 @@ from edgecritic.measures.evidence import Comparison, OnDegenerate, Single, check
 from edgecritic.registry import Bound
 from edgecritic.values import Value, plain_number
 
-__all__ = ["FAMILIES", "Scores", "assess", "choose", "evaluate", "render", "score", "default_measures"]
+__all__ = [
+    *("FAMILIES", "Scores", "score", "score_alone"),
+    *("choose", "evaluate", "render", "default_measures"),
+]
 
 FAMILIES = (
     "confusion",
@@ -132,6 +136,8 @@ def score(
     truths: Any,
     measures: Measures = None,
     *,
+    strategy: str | Id | None = None,
+    tolerance: float | None = None,
     spacing: Spacing = None,
     empty_distance: float | None = None,
     on_degenerate: OnDegenerate = "value",
@@ -146,6 +152,11 @@ def score(
         Maps of the same shape. A list of maps is several truths, of as many annotators.
     measures : str or list of str, optional
         Ids such as ``"baddeley(k=1)"``; all that need no matching and no labels if not given.
+    strategy : str, optional
+        How pixels are matched, for all measures that have this parameter and do not name it in their id.
+    tolerance : float, optional
+        Largest distance of a match or of a right pixel, for all measures that have this parameter, or a
+        strategy that has one, and do not name it in their id.
     spacing, empty_distance, on_degenerate
         As for `edgecritic.compare`.
 
@@ -161,11 +172,13 @@ def score(
     >>> found = score(np.roll(truth, 1, axis=0), truth, ["fom", "hausdorff"])
     >>> print(found)
     figures of merit
-      fom              ↓ 0.1
+      fom              ↑ 0.9
     distances
       hausdorff        ↓ 1
+    >>> dict(score(np.roll(truth, 1, axis=0), truth, ["f", "nsd"], strategy="exact", tolerance=2))
+    {'f(strategy=exact(tolerance=2))': 1.0, 'nsd(tolerance=2)': 1.0}
     """
-    chosen = choose(measures, default_measures())
+    chosen = choose(measures, default_measures(), strategy=strategy, tolerance=tolerance)
     check_policy(on_degenerate)
     several = as_maps(truths)
     kinds = {bound.entry.info.needs == "segmentation" for bound in chosen}
@@ -188,7 +201,9 @@ def score(
     return _scores(chosen, rows)
 
 
-def assess(candidate: Any, measures: Measures = None, *, on_degenerate: OnDegenerate = "value") -> Scores:
+def score_alone(
+    candidate: Any, measures: Measures = None, *, on_degenerate: OnDegenerate = "value"
+) -> Scores:
     """Compute measures of a candidate without any truth.
 
     Parameters
@@ -203,7 +218,7 @@ def assess(candidate: Any, measures: Measures = None, *, on_degenerate: OnDegene
     Examples
     --------
     >>> import numpy as np
-    >>> print(assess(np.eye(21, dtype=bool), "entropy"))
+    >>> print(score_alone(np.eye(21, dtype=bool), "entropy"))
     without truth
       entropy       ↑ 0.72619
     """
@@ -218,23 +233,70 @@ def assess(candidate: Any, measures: Measures = None, *, on_degenerate: OnDegene
     return _scores(chosen, [[bound(single) for bound in chosen]])
 
 
-def default_measures() -> list[str]:
-    """Return the ids computed when none are named, by family."""
+def default_measures(*, starred: bool = False) -> list[str]:
+    """Return the ids computed when none are named, by family.
+
+    With `starred` the complements stand in place of their similarities (``f_star`` for ``f``), as the
+    papers on measuring edge detection print them.
+    """
     entries = [entry for entry in registry if entry.info.default]
     entries = [entry for entry in entries if entry.info.needs not in ("candidate", "segmentation")]
-    return [entry.name for entry in sorted(entries, key=lambda entry: _family_rank(entry.info.family))]
+    names = [entry.name for entry in sorted(entries, key=lambda entry: _family_rank(entry.info.family))]
+    stars = {name.removesuffix("_star"): name for name in registry.names() if name.endswith("_star")}
+    return [stars.get(name, name) for name in names] if starred else names
 
 
-def choose(measures: Measures, default: Sequence[str]) -> list[BoundMeasure]:
-    """Read ids of measures, without repeats."""
-    if measures is None:
-        return [Bound(registry.get(name), Id(name)) for name in default]
-    if isinstance(measures, str | Id):
-        measures = [measures]
-    bound = [registry.bind(text) for text in measures]
-    if not bound:
+def choose(
+    measures: Measures,
+    default: Sequence[str],
+    *,
+    strategy: str | Id | None = None,
+    tolerance: float | None = None,
+) -> list[BoundMeasure]:
+    """Read ids of measures, without repeats, and bind a common strategy and tolerance to them.
+
+    Examples
+    --------
+    >>> [str(each) for each in choose(["f", "fom(strategy=eps)", "nsd"], (), strategy="exact", tolerance=2)]
+    ['f(strategy=exact(tolerance=2))', 'fom(strategy=eps)', 'nsd(tolerance=2)']
+    """
+    given = [measures] if isinstance(measures, str | Id) else measures
+    ids = [Id.parse(text) for text in (default if given is None else given)]
+    if measures is not None and not ids:
         raise InputError("measures is empty; name at least one, or leave it out for all")
+    if strategy is not None:
+        ids = _bind_all(ids, "strategy", Id.parse(strategy), _with_strategy)
+    if tolerance is not None:
+        number = as_distance(tolerance, "tolerance")
+        whole = int(number) if number.is_integer() else number
+        ids = _bind_all(ids, "tolerance", whole, _with_tolerance)
+    bound = [registry.bind(each) for each in ids]
     return list({str(each): each for each in bound}.values())
+
+
+def _bind_all(ids: list[Id], name: str, value: Any, bind: Callable[[Id, Any], Id]) -> list[Id]:
+    """Return ids with a common parameter, which one of them at least must use."""
+    changed = [bind(each, value) for each in ids]
+    names = [str(each) for each in ids]
+    if [str(each) for each in changed] == names:
+        told = f"{', '.join(names[:5])}{', …' if len(ids) > 5 else ''}"
+        raise InputError(f"{name} is used by none of the measures {told}; leave it out")
+    return changed
+
+
+def _with_strategy(measure: Id, strategy: Id) -> Id:
+    known = "strategy" in registry.get(measure.name).parameters
+    return measure.with_default("strategy", strategy) if known else measure
+
+
+def _with_tolerance(measure: Id, tolerance: float) -> Id:
+    if "tolerance" in registry.get(measure.name).parameters:
+        return measure.with_default("tolerance", tolerance)
+    strategy = measure.options.get("strategy")
+    if not isinstance(strategy, str | Id):
+        return measure
+    options = {**measure.options, "strategy": with_tolerance(strategy, tolerance)}
+    return Id(measure.name, tuple(options.items()))
 
 
 def evaluate(chosen: Sequence[BoundMeasure], comparison: Comparison) -> list[float]:

@@ -1,1 +1,18 @@
 """Protocols: named sets of choices that turn maps into benchmark numbers; no file access."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from edgecritic.lazy import attach
+
+if TYPE_CHECKING:
+    from edgecritic.protocols.crispness import average_crispness as average_crispness
+    from edgecritic.protocols.human import human_counts as human_counts
+    from edgecritic.protocols.human import human_level as human_level
+
+_HOMES = {"average_crispness": "crispness", "human_counts": "human", "human_level": "human"}
+
+__all__ = list(_HOMES)
+
+__getattr__, __dir__ = attach(__name__, _HOMES)

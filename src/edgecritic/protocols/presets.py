@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, UnknownNameError
+from edgecritic.ids import shown
 from edgecritic.inputs import as_spacing, as_tolerance
 from edgecritic.maps.suppression import get_recipe
 from edgecritic.protocols.curves import AP_RULES, ap_rule_name
@@ -390,7 +391,7 @@ def get_protocol(protocol: str | Protocol) -> Protocol:
     if isinstance(protocol, Protocol):
         return protocol
     if not isinstance(protocol, str):
-        raise InputError(f"a protocol is named by text such as 'bsds', got {protocol!r}")
+        raise InputError(f"a protocol is named by text such as 'bsds', got {shown(protocol)}")
     if protocol in PRESETS:
         return PRESETS[protocol]
     near = difflib.get_close_matches(protocol, PRESETS, 1)

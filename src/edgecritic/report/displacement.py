@@ -22,7 +22,10 @@ def displacement_document(study: Displacement, *, figure: bool = True) -> Docume
     return Document(
         title="How measures grow with displacement",
         findings=_findings(study),
-        facts=(("lines", f"one that is found, one 0 to {last} pixels beside it"),),
+        facts=(
+            ("lines", f"one that is found, one 0 to {last} pixels beside it"),
+            ("…_star", "complements of similarities, 0 at best, as the paper prints them"),
+        ),
         tables=(
             Table(
                 name="values",

@@ -154,7 +154,7 @@ def _draw_maps(figure: Any, study: NoiseStudy, level: float, measure: str) -> No
         place = study.detectors.index(name)
         threshold = float(study.thresholds[ratio, 0, place, column])
         value = study.values[ratio, 0, place, column]
-        panel.imshow(~detect(name, drawn.image).binary(threshold), cmap="gray", vmin=0, vmax=1)
+        panel.imshow(~detect(drawn.image, name).binary(threshold), cmap="gray", vmin=0, vmax=1)
         panel.set_title(f"{name}\n{measure} {value:.3g} at {threshold:.2g}", fontsize=7)
     for panel in panels:
         panel.set_xticks([])

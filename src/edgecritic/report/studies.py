@@ -207,8 +207,8 @@ def _times(study: PairingStudy) -> Drawing:
     return draw(
         "times",
         "Time over the number of correspondences",
-        "Point sets with a perfect pairing inside a window of 5, at constant density. pfom is a distance "
-        "transform of the whole image; hungarian works group by group of connected pixels, "
+        "Point sets with a perfect pairing inside a window of 5, at constant density. fom pairs nothing, "
+        "it looks for the nearest truth pixel; hungarian works group by group of connected pixels, "
         "dense on all at once.",
         paint,
         size=(10, 3.8),

@@ -38,7 +38,7 @@ __all__ = [
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 """Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
 
-FAVOURITES = ("sk", "psi", "fom", "f", "baddeley", "complexity")
+FAVOURITES = ("sk", "psi", "fom_star", "f_star", "baddeley", "complexity")
 """Measures that come first in the montage of the best maps, which has so many rows."""
 
 _COLUMNS = 4

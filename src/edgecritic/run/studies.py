@@ -277,7 +277,7 @@ def _detect(task: tuple[Case, str, Path]) -> str:
 
     case, detector, folder = task
     try:
-        write_map(folder / f"{case.id}.png", detect(detector, case.load_image()).thin)
+        write_map(folder / f"{case.id}.png", detect(case.load_image(), detector).thin)
     except OutputError:
         raise  # no other image would fare better
     except EdgeCriticError as error:

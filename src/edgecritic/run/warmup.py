@@ -187,11 +187,11 @@ def _sweep() -> None:
 
 
 def _measure(ndim: int) -> None:
-    from edgecritic.measures import assess, score
+    from edgecritic.measures import score, score_alone
 
     candidate, truth = tiny_pair(ndim)
     score(candidate, truth)
-    assess(candidate)
+    score_alone(candidate)
 
 
 def _detectors() -> list[tuple[str, Callable[[], Any]]]:
@@ -199,7 +199,7 @@ def _detectors() -> list[tuple[str, Callable[[], Any]]]:
 
     def call(name: str, ndim: int) -> Callable[[], Any]:
         image = np.random.default_rng(0).random((24, 25, 26)[3 - ndim :])
-        return lambda: detect(name, image).hysteresis(0.1, 0.2)
+        return lambda: detect(image, name).hysteresis(0.1, 0.2)
 
     return [
         (f"detect {entry.name}, {ndim}-D", call(entry.name, ndim))

@@ -88,7 +88,7 @@ class Source:
         from edgecritic.detectors import detect
 
         grey = read_image(photo)
-        return {f"{self.image}#{name}": detect(found, grey).hysteresis() for name, found in CANNY.items()}
+        return {f"{self.image}#{name}": detect(grey, found).hysteresis() for name, found in CANNY.items()}
 
 
 @dataclass(frozen=True, slots=True)

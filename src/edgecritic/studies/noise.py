@@ -165,6 +165,8 @@ class NoiseStudy(Value):
             "The paper reports half kernels (half_gaussian) first and Sobel last by most measures, with FoM, "
             "Δᵏ and D_p disagreeing; its filter scales are not printed."
         )
+        if any(name.partition("(")[0].endswith("_star") for name in self.measures):
+            lines.append("Measures called …_star are complements, 0 at best, as the paper prints them.")
         return lines
 
     def as_dict(self) -> dict[str, Any]:
@@ -245,7 +247,7 @@ def noise(
     detectors : sequence of ids
         :data:`DETECTORS` if not given.
     measures : ids, optional
-        All that need no matching.
+        All that need no matching, similarities as their complements (`f_star`), as the paper prints them.
     ratios : sequence of float
         Signal-to-noise ratios in dB.
     seeds : int or sequence of int
@@ -258,7 +260,7 @@ def noise(
 
     Examples
     --------
-    >>> found = noise(detectors=["sobel", "canny"], measures=["sk", "f"], ratios=[4], seeds=1, thresholds=11)
+    >>> found = noise(detectors=["sobel", "canny"], measures="sk", ratios=[4], seeds=1, thresholds=11)
     >>> found.order("sk", 4)
     ('canny', 'sobel')
     """

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, MissingExtraError
 from edgecritic.inputs import BoolArray
-from edgecritic.maps.transform import distance_transform
 from edgecritic.matching import match
-from edgecritic.matching.base import Matching
+from edgecritic.measures import compare
+from edgecritic.measures.merit import fom
 from edgecritic.values import Value
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "DENSE",
     "PairingAccuracy",
     "PairingTime",
-    "figure_of_merit",
     "accuracy",
     "accuracy_of_samples",
     "synthetic_samples",
@@ -43,15 +42,13 @@ SIDES = tuple(range(11, 30, 2))
 WINDOW = 5
 """T_match: the side of the search window."""
 
-KAPPA = 1 / 9
-
-METHODS = {
+METHODS: dict[str, str | None] = {
     "hungarian": f"hungarian(window={WINDOW}, remove_hits=True)",
     "csa": f"csa(window={WINDOW})",
     "eps": f"eps(window={WINDOW})",
     "closest": f"closest(window={WINDOW})",
     "closest, shared": f"closest(window={WINDOW}, exclusive=False)",
-    "pfom": "",
+    "fom": None,
 }
 """The strategies that are compared; Pratt's own figure of merit pairs nothing."""
 
@@ -113,33 +110,14 @@ class PairingTime(Value):
     seconds: float
 
 
-def figure_of_merit(matching: Matching, *, kappa: float = KAPPA) -> float:
-    """Return (1/max(|G|, |D|))·Σ over the pairs 1/(1 + κ·d²); 1 where both maps are empty.
-
-    Examples
-    --------
-    >>> line = np.zeros((5, 13), bool)
-    >>> line[2, 1:12] = True
-    >>> round(figure_of_merit(match(np.roll(line, 1, axis=0), line, strategy="eps")), 4)
-    0.9
-    """
-    larger = max(np.count_nonzero(matching.truth), np.count_nonzero(matching.candidate))
-    if larger == 0:
-        return 1.0
-    if matching.distances is None:
-        raise InputError(f"{matching.strategy} makes no pairs; a figure of merit needs their distances")
-    return float((1 / (1 + kappa * matching.distances**2)).sum() / larger)
-
-
 def scores(candidate: BoolArray, truth: BoolArray) -> dict[str, float]:
     """Return the figure of merit of every method; those whose extra is missing are left out."""
     found = {}
+    comparison = compare(candidate, truth)
+    comparison.warned = True  # sub-images may be empty: the value is that of the table, without a word
     for name, strategy in METHODS.items():
-        if not strategy:
-            found[name] = _pratt(candidate, truth)
-            continue
         try:
-            found[name] = figure_of_merit(match(candidate, truth, strategy=strategy))
+            found[name] = fom(comparison, strategy=strategy)
         except MissingExtraError:
             continue
     return found
@@ -280,8 +258,8 @@ def _method(name: str) -> Callable[[BoolArray, BoolArray], Any]:
     if name == DENSE:
         return _dense_hungarian
     strategy = f"exact(window={WINDOW})" if name == "exact" else METHODS[name]
-    if not strategy:
-        return _pratt
+    if strategy is None:
+        return lambda candidate, truth: fom(compare(candidate, truth))
     return lambda candidate, truth: match(candidate, truth, strategy=strategy)
 
 
@@ -294,16 +272,6 @@ def _dense_hungarian(candidate: BoolArray, truth: BoolArray) -> int:
     costs = np.where(steps.max(axis=2) <= WINDOW // 2, np.sqrt((steps**2).sum(axis=2)), _FORBIDDEN)
     rows, columns = linear_sum_assignment(costs)
     return int(np.count_nonzero(costs[rows, columns] < _FORBIDDEN))
-
-
-def _pratt(candidate: BoolArray, truth: BoolArray) -> float:
-    larger = max(np.count_nonzero(candidate), np.count_nonzero(truth))
-    if larger == 0:
-        return 1.0
-    if not truth.any() or not candidate.any():
-        return 0.0
-    distances = distance_transform(truth)[candidate]
-    return float((1 / (1 + KAPPA * distances**2)).sum() / larger)
 
 
 def _stroke(mask: BoolArray, corners: NDArray[np.float64]) -> None:
@@ -326,7 +294,7 @@ def _slice_maps(t1: NDArray[np.float64], white: NDArray[np.float64], plane: int,
     from edgecritic.maps.thinning import thin
 
     truth = thin(label_boundaries((white[:, plane] >= 0.5).astype(np.int64)))
-    found = detect(detector, t1[:, plane], kind="grey")
+    found = detect(t1[:, plane], detector, kind="grey")
     levels = np.linspace(0.1, 0.9, 17)
     maps = [found.binary(float(level)) for level in levels]
     best = max(range(len(maps)), key=lambda place: match(maps[place], truth, tolerance=2).f())

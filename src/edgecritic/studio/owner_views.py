@@ -196,7 +196,7 @@ def detect(request: Request, session: Session, form: dict[str, str]) -> Response
         projects.get_project(reading, number)
         for image in projects.images_of(reading, number):
             photo = decode_png(projects.file_of(reading, image.id, "photo").content)
-            found.append((image.id, levels_of(np.square(find(name, photo).thin))))
+            found.append((image.id, levels_of(np.square(find(photo, name).thin))))
     for image_id, levels in found:
         projects.add_maps(
             session, projects.get_image(session, image_id, number), "detector", name, [levels / 255]

@@ -97,7 +97,7 @@ def make_upload(values: NDArray[np.uint8]) -> Upload:
         raise InputError(
             f"has {width}×{height} pixels; at least {_SMALLEST_SIDE}×{_SMALLEST_SIDE} are needed"
         )
-    found = detect("central", values)
+    found = detect(values, "central")
     proposal = np.where(found.thin > 0, np.maximum(levels_of(found.thin), 1), 0)
     return Upload(
         width=width,

@@ -52,7 +52,7 @@ def ladder_of(
     """Run a detector on an image; see :func:`edgecritic.tuning.tune.tune` for the arguments."""
     if isinstance(thresholds, str):
         return _matlab_of(detector, image, thresholds)
-    found = detect(detector, image, kind=kind, spacing=spacing, name=name)
+    found = detect(image, detector, kind=kind, spacing=spacing, name=name)
     return Ladder(found.detector, threshold_levels(thresholds), found.thin)
 
 

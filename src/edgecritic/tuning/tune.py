@@ -14,7 +14,7 @@ from edgecritic.ids import Id
 from edgecritic.inputs import Spacing, as_spacing
 from edgecritic.maps.target import Target, as_target
 from edgecritic.measures.curves import Judgement, judge_walk
-from edgecritic.measures.scoring import as_maps, choose, default_measures
+from edgecritic.measures.scoring import BoundMeasure, as_maps, choose, default_measures
 from edgecritic.tuning.ladder import Detector, Ladder, Thresholds, ladder_of
 from edgecritic.tuning.result import Tuning
 
@@ -38,6 +38,8 @@ def tune(
     *,
     detectors: Sequence[Detector] | None = None,
     measures: str | Id | Sequence[str | Id] | None = None,
+    strategy: str | Id | None = None,
+    tolerance: float | None = None,
     thresholds: Thresholds = 101,
     kind: Kind = "auto",
     spacing: Spacing = None,
@@ -55,7 +57,11 @@ def tune(
     detectors : list of ids, functions or folders, optional
         :data:`DEFAULT_DETECTORS` if not given.
     measures : ids, optional
-        All that need no matching, or `complexity`, `equilibrium` and `entropy` without truth.
+        All that need no matching, in the form in which the paper [1]_ prints them: of similarities that
+        have a complement (`f`, `fom`) the complement (`f_star`, `fom_star`), which is 0 at best. Without
+        truth `complexity`, `equilibrium` and `entropy`.
+    strategy, tolerance
+        As for :func:`edgecritic.score`.
     thresholds : int, sequence of float, or "matlab"
         How many, evenly from 0 to 1, or which. The candidate at T is where the thin map is ≥ T and > 0.
         "matlab" runs MATLAB's ``edge`` (:func:`edgecritic.detectors.matlab.edge_matlab`) with the 99
@@ -95,7 +101,9 @@ def tune(
     >>> found.best("sobel", "sk").threshold, found.winner("sk")
     (0.0, 'sobel')
     """
-    chosen = _chosen_measures(measures, truths)
+    default = ALONE if truths is None else default_measures(starred=True)
+    chosen = choose(measures, default, strategy=strategy, tolerance=tolerance)
+    _check_measures(chosen, truths)
     names = _chosen_detectors(detectors, thresholds)
     ladders: list[Ladder] = []
     found: list[Judgement] = []
@@ -126,20 +134,18 @@ def tune(
     )
 
 
-def _chosen_measures(measures: Any, truths: Any) -> list[Any]:
-    chosen = choose(measures, ALONE if truths is None else default_measures())
+def _check_measures(chosen: Sequence[BoundMeasure], truths: Any) -> None:
     wrong = [str(each) for each in chosen if each.entry.info.needs == "segmentation"]
     if truths is None:
         wrong = [str(each) for each in chosen if each.entry.info.needs != "candidate"]
     if wrong:
         raise InputError(f"{', '.join(wrong)} cannot judge an edge map {_without(truths)}")
-    return chosen
 
 
 def _chosen_detectors(detectors: Sequence[Detector] | None, thresholds: Thresholds) -> Sequence[Detector]:
     if detectors is None:
         return MATLAB_DETECTORS if isinstance(thresholds, str) else DEFAULT_DETECTORS
-    if not detectors:
+    if len(detectors) == 0:
         raise InputError("detectors is empty", remedy="name at least one, or leave it out")
     return detectors
 
