@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from edgecritic.annotators.answers import comparisons_csv
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
-from edgecritic.errors import DataError
 from edgecritic.report import figures
 
 

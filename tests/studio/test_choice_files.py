@@ -111,7 +111,7 @@ def test_trials_come_back_from_the_tables(site, store, trials_of, tmp_path):
 @pytest.fixture
 def study(tmp_path, capsys):
     """Data of three photos and the command that draws trials for them."""
-    synthetic.write(tmp_path / "data", images=3, size=(64, 80))
+    synthetic.write(tmp_path / "data", images=3)
     command = [
         "study",
         "labels",

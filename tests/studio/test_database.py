@@ -12,10 +12,10 @@ from sqlalchemy.exc import IntegrityError
 
 from edgecritic.annotators import dataset_risk
 from edgecritic.errors import DataError
-from edgecritic.studio import database as databases
 from edgecritic.studio import auth, experiments, projects, results, serve
-from edgecritic.studio.app import create_app
+from edgecritic.studio import database as databases
 from edgecritic.studio.models import Event, Experiment, Invitation, Project, Secret, Slot
+from edgecritic.studio.settings import Settings
 
 
 def test_a_transaction_that_has_met_another_is_done_again(database):
@@ -70,13 +70,17 @@ def meet_another_once(monkeypatch, name):
     return calls
 
 
-def test_a_login_that_meets_another_transaction_is_done_again(database, tmp_path, monkeypatch):
-    with database.session() as session:
+@pytest.fixture
+def store(database):
+    return database
+
+
+def test_a_login_that_meets_another_transaction_is_done_again(serve_site, store, monkeypatch):
+    with store.session() as session:
         auth.set_password(session, "a long password")
     calls = meet_another_once(monkeypatch, "start_session")
-    with TestClient(create_app(Settings(data=tmp_path), database), base_url="http://localhost") as client:
-        given = {"data": {"password": "a long password"}, "headers": {"x-edgecritic": "1"}}
-        assert client.post("/login", **given, follow_redirects=False).status_code == 303
+    reply = serve_site().stranger().post("/login", data={"password": "a long password"})
+    assert reply.status_code == 303
     assert len(calls) == 2
 
 
