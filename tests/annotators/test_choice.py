@@ -291,6 +291,7 @@ GOOD = Trial.bare("left", id="1", image="a", detector="d", mode="hard").as_dict(
     [
         ([{"id": 1}], "no trial"),
         ([5], "no trial"),
+        ([GOOD | {"left": GOOD["left"] | {"pixels": [[1]]}}], "no trial"),
         ([GOOD | {"mode": "odd"}], "'odd'"),
         ([GOOD | {"part": "late"}], "'late'"),
         ([GOOD | {"left": GOOD["right"]}], "it has 'hard', 'main', label"),

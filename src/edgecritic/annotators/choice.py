@@ -98,7 +98,7 @@ class Trial(Value):
             left, right = (_segment(values[side]) for side in SIDES)
             name, image, detector, mode = (str(values[key]) for key in ("id", "image", "detector", "mode"))
             part = str(values.get("part", "main"))
-        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"this is no trial of a forced choice: {error!r} is missing or wrong") from error
         kinds = {left.kind, right.kind}
         if mode not in MODES or part not in PARTS or kinds != {"label", "false alarm"}:

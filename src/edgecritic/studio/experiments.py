@@ -115,6 +115,7 @@ def read_experiment(
     What the file says is shown: there are checks and practice if it has some. Its seed, if there is one,
     decides the schedules.
     """
+    projects.get_project(session, project_id)
     trials = parse_trials(document, name)
     if not 1 <= len(trials) <= _MOST_TRIALS:
         raise InputError(f"an experiment has 1 to {_MOST_TRIALS} trials, the file has {len(trials)}")

@@ -107,9 +107,9 @@ def create(request: Request, session: Session, form: dict[str, str]) -> Response
 def load_trials(request: Request, session: Session, document: Any) -> Response:
     """Make an experiment of the trials of a file."""
     project = whole(request, "project")
-    projects.get_project(session, project)
     name = projects.stem_of(request.query_params.get("name", ""))
-    plan, trials = experiments.read_experiment(session, project, name, document)
+    with studio_of(request).database.reading() as reading:
+        plan, trials = experiments.read_experiment(reading, project, name, document)
     made = experiments.create_experiment(session, project, plan, trials)
     return JSONResponse({"id": made.id, "trials": len(trials)}, 201)
 
