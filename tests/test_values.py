@@ -108,13 +108,6 @@ def people() -> object:
     return [found, Census.of(found), shares([found]), output_strength(0.5 * candidate, found), chosen]
 
 
-def subjects() -> object:
-    from edgecritic.annotators import Screening
-    from edgecritic.studio.results import Subject
-
-    return Subject(id=1, name="Ada", opened=True, revoked=False, total=3, screening=Screening(subject="1"))
-
-
 def studies() -> object:
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
     from edgecritic.studies.displacement import displacement
@@ -156,7 +149,6 @@ def files() -> object:
 MAKERS = [
     files,
     people,
-    subjects,
     studies,
     lambda: edgecritic.match(TRUTHS[0], TRUTHS[1], tolerance=2),
     lambda: edgecritic.score(TRUTHS[0], TRUTHS, ["hausdorff", "jaccard"]),

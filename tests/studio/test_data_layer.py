@@ -13,7 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import select, text
 
-from edgecritic.annotators import risks
+from edgecritic.annotators import risks, screening
 from edgecritic.annotators.answers import comparisons_csv, votes_csv
 from edgecritic.cli.main import main
 from edgecritic.datasets.cases import find_cases
@@ -358,7 +358,7 @@ def test_risk_is_the_share_that_the_false_alarm_wins(database, experiment, subje
     with database.reading() as session:
         choices = results.choices_of(session, experiment)
         found = risks(*choices)
-        people = [one.screening for one in results.subjects_of(session, experiment, *choices)]
+        people = list(screening(*choices).values())
     assert {(one.detector, one.mode) for one in found} <= {
         (d, m) for d in ("good", "noisy") for m in ("hard", "easy")
     }
@@ -386,7 +386,8 @@ def test_equal_votes_are_ties(database, experiment, subjects):
 def test_the_csv_has_the_known_columns(database, experiment, subjects):
     give_answers(database, subjects, lambda number, part: part == "main" and number == 0)
     with database.reading() as session:
-        choices, names = results.choices_of(session, experiment), results.names_of(session, experiment)
+        choices = results.choices_of(session, experiment)
+        names = {str(person.id): person.name for person, _ in subjects}
         places = len(session.scalars(select(Slot.id)).all())
     table = list(csv.DictReader(io.StringIO(comparisons_csv(*choices, names))))
     assert list(table[0])[:6] == ["observer", "session", "scene", "condition_1", "condition_2", "selection"]

@@ -10,9 +10,8 @@ from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from edgecritic.annotators.answers import comparisons_csv, trials_json
-from edgecritic.annotators.answers import votes_csv as votes_table
-from edgecritic.annotators.votes import risks
+from edgecritic.annotators import answers as files
+from edgecritic.annotators import votes
 from edgecritic.errors import InputError
 from edgecritic.studio import experiments, projects, results
 from edgecritic.studio.answers import parse_answer
@@ -130,23 +129,31 @@ def live(request: Request, session: Session) -> Response:
     """Send what the owner's page shows, for its refresh."""
     experiment = _experiment(request, session)
     parts = _progress(session, experiment)
-    subjects = parts["subjects"]
+    html = studio_of(request).templates.get_template("_progress.html").render(**parts)
+    risks = [one.as_dict() for one in parts["risks"]]
     return JSONResponse(
-        {
-            "answered": sum(one.screening.answered for one in subjects),
-            "total": sum(one.total for one in subjects),
-            "opened": sum(one.opened for one in subjects),
-            "risks": [one.as_dict() for one in parts["risks"]],
-            "html": studio_of(request).templates.get_template("_progress.html").render(**parts),
-        }
+        {name: parts[name] for name in ("answered", "total", "opened")} | {"risks": risks, "html": html}
     )
 
 
 def _progress(session: Session, experiment: Experiment) -> dict[str, Any]:
     trials, answers = results.choices_of(session, experiment)
-    found = risks(trials, answers)
-    subjects = results.subjects_of(session, experiment, trials, answers)
-    return {"experiment": experiment, "subjects": subjects, "risks": found, "figure": risk_figure(found)}
+    places, seen = results.places_of(session, experiment), votes.screening(trials, answers)
+    people = projects.people_of(session, experiment_id=experiment.id)
+    subjects = [
+        (one, places.get(one.id, 0), seen.get(str(one.id)) or votes.Screening(subject=str(one.id)))
+        for one in people
+    ]
+    risks = votes.risks(trials, answers)
+    return {
+        "experiment": experiment,
+        "answered": len(answers),
+        "total": sum(places.values()),
+        "opened": sum(one.opened is not None for one in people),
+        "subjects": subjects,
+        "risks": risks,
+        "figure": risk_figure(risks),
+    }
 
 
 def invite(request: Request, session: Session, document: Any) -> Response:
@@ -169,28 +176,28 @@ def close(request: Request, session: Session, _form: dict[str, str]) -> Response
 def answers_csv(request: Request, session: Session) -> Response:
     """Send all answers."""
     experiment = _experiment(request, session)
-    table = comparisons_csv(*results.choices_of(session, experiment), results.names_of(session, experiment))
+    names = {str(one.id): one.name for one in projects.people_of(session, experiment_id=experiment.id)}
+    table = files.comparisons_csv(*results.choices_of(session, experiment), names)
     return _download(table, "text/csv", "answers.csv")
 
 
 def votes_csv(request: Request, session: Session) -> Response:
     """Send the majority votes."""
-    table = votes_table(*results.choices_of(session, _experiment(request, session)))
+    table = files.votes_csv(*results.choices_of(session, _experiment(request, session)))
     return _download(table, "text/csv", "votes.csv")
 
 
 def risk_svg(request: Request, session: Session) -> Response:
     """Send the figure."""
-    found = risks(*results.choices_of(session, _experiment(request, session)))
+    found = votes.risks(*results.choices_of(session, _experiment(request, session)))
     return _download(risk_figure(found), "image/svg+xml", "risk.svg")
 
 
 def document(request: Request, session: Session) -> Response:
     """Send trials and answers, so that the experiment can be counted or repeated elsewhere."""
     experiment = _experiment(request, session)
-    _, answers = results.choices_of(session, experiment)
     about = {name: getattr(experiment, name) for name in ("name", "mode", "seed", "settings")}
-    text = trials_json(experiments.trials_of(session, experiment), answers, **about)
+    text = files.trials_json(*results.choices_of(session, experiment), **about)
     return _download(text, "application/json", "experiment.json")
 
 
