@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binomtest
 from sqlalchemy import text
 
-from edgecritic.annotators import strength, trials
+from edgecritic.annotators import risks, strength, trials
 from edgecritic.annotators.answers import read_choices, read_trials, trials_json
 from edgecritic.cli.main import main
 from edgecritic.datasets import synthetic
@@ -110,8 +110,8 @@ def test_trials_come_back_from_the_tables(site, store, trials_of, tmp_path):
 
 @pytest.fixture
 def study(tmp_path, capsys):
-    """Data of three photos and the command that draws trials for them."""
-    synthetic.write(tmp_path / "data", images=3)
+    """Data of two photos and the command that draws trials for them."""
+    synthetic.write(tmp_path / "data", images=2)
     command = [
         "study",
         "labels",
@@ -120,7 +120,7 @@ def study(tmp_path, capsys):
         "--images",
         str(tmp_path / "data/images"),
     ]
-    command += ["--draws", "0", "-o", str(tmp_path / "out"), "--json"]
+    command += ["--draws", "0", "-j", "1", "-o", str(tmp_path / "out"), "--json"]
     assert main(command) == 0
     capsys.readouterr()
     return command
@@ -157,15 +157,9 @@ def test_trials_of_the_study_are_asked_here_and_counted_there(site, store, study
         found = json.loads(capsys.readouterr().out)["risks"]
         for (mode, _), wanted in expected.items():
             assert [found[mode][name] for name in NUMBERS] == pytest.approx(wanted, abs=1e-12)
-    simple = "trial,subject,choice\n" + "".join(
-        f'"{one.trial}",{one.subject},{one.choice}\n' for one in read_choices(tmp_path / "answers.csv")[1]
-    )
-    (tmp_path / "simple.csv").write_text(simple)
-    assert main([*study, "--answers", str(tmp_path / "simple.csv")]) == 0
-    assert json.loads(capsys.readouterr().out)["risks"] == found
 
 
-def test_a_detector_may_be_called_label(site, store, scenes, tmp_path, study, capsys):
+def test_a_detector_may_be_called_label(site, store, scenes, tmp_path):
     """Whoever takes the false alarm of a detector called label has not taken the label."""
     with store.session() as session:
         image = projects.images_of(session, 1)[0]
@@ -173,17 +167,15 @@ def test_a_detector_may_be_called_label(site, store, scenes, tmp_path, study, ca
     assert site.owner.post("/projects/1/experiments", data={"name": "x", "seed": "4"}).status_code == 303
     ask(site, 1, lambda person, slot: ("left", "right")[(slot["slot"] + person) % 2])
     expected = plain_risks(store, 1)
-    assert ("hard", "label") in expected or not expected
+    assert ("hard", "label") in expected
     (tmp_path / "answers.csv").write_bytes(site.owner.get("/experiments/1/answers.csv").content)
     rows = list(csv.DictReader(io.StringIO((tmp_path / "answers.csv").read_text(encoding="utf-8"))))
-    assert any(row["detector"] == "label" for row in rows)
     assert all([row["condition_1"], row["condition_2"]].count("label") == 1 for row in rows)
-    assert {row["observer"] for row in rows} == {row["subject"] for row in rows}
     assert len({row["subject"] for row in rows}) == 3  # two of them have one name
-    assert main([*study, "--answers", str(tmp_path / "answers.csv")]) == 0
-    found = json.loads(capsys.readouterr().out)["risks"]["hard"]
-    assert found["lost"] == sum(one[4] for one in expected.values())
-    assert found["trials"] == sum(one[3] for one in expected.values())
+    for one in risks(*read_choices(tmp_path / "answers.csv")):
+        wanted = expected.pop((one.mode, one.detector))
+        assert [getattr(one, name) for name in NUMBERS] == pytest.approx(wanted, abs=1e-12)
+    assert not expected
 
 
 def change(document, **more):
