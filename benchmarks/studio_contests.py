@@ -13,6 +13,8 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from edgecritic.annotators.answers import trials_json
+from edgecritic.annotators.choice import Segment, Trial
 from edgecritic.studio import auth, experiments, labelling, projects
 from edgecritic.studio.fold import runs_of
 from edgecritic.studio.models import (
@@ -27,8 +29,8 @@ from edgecritic.studio.models import (
     LoginSession,
     Project,
     Slot,
-    Trial,
 )
+from edgecritic.studio.models import Trial as TrialRow
 from edgecritic.studio.pictures import as_map, encode_png
 from studio_writers import PASSWORD, Client, Contest, Guest, frame, uses
 
@@ -52,7 +54,10 @@ class Projects(Contest):
 
 
 class Experiments(Contest):
-    turns = ("create",)
+    turns = ("create", "create", "load")
+
+    def prepare(self, session: Session) -> None:  # noqa: ARG002
+        self.loaded: list[int] = []
 
     @uses("POST /projects/{project:id}/experiments")
     def create(self, client: Client) -> None:
@@ -60,12 +65,27 @@ class Experiments(Contest):
         reply = self.send(client, f"/projects/{self.world.project}/experiments", 303, data=form)
         self.told.append(int(reply.headers["location"].split("/")[-1]))
 
+    @uses("POST /projects/{project:id}/trials")
+    def load(self, client: Client) -> None:
+        segments = [Segment(kind=kind, centre=(5, 5), pixels=((5, 5),)) for kind in ("false alarm", "label")]
+        about = {"image": "one", "detector": "some", "mode": "hard"}
+        text = trials_json(Trial.of(*segments, "left", id=str(n), **about) for n in range(5))
+        path = f"/projects/{self.world.project}/trials?name=trials.json"
+        self.loaded.append(self.send(client, path, 201, content=text.encode()).json()["id"])
+
     def problems(self, session: Session) -> Iterator[str]:
-        yield from self.expect(len(set(self.told)) == len(self.told), f"one experiment for two: {self.told}")
+        made = [*self.told, *self.loaded]
+        yield from self.expect(len(set(made)) == len(made), f"one experiment for two: {made}")
+        for experiment in self.loaded:
+            query = select(func.count()).select_from(TrialRow).where(TrialRow.experiment_id == experiment)
+            stored = session.scalar(query)
+            yield from self.expect(stored == 5, f"of 5 trials of a file {stored} are stored")
         drawn = set()
         for experiment in self.told:
             rows = session.execute(
-                select(Trial.alarm, Trial.label).where(Trial.experiment_id == experiment).order_by(Trial.id)
+                select(TrialRow.alarm, TrialRow.label)
+                .where(TrialRow.experiment_id == experiment)
+                .order_by(TrialRow.id)
             )
             drawn.add(str([tuple(row) for row in rows]))
         yield from self.expect(len(drawn) == 1 and drawn != {"[]"}, "equal seeds have drawn different trials")

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import select
 
+from edgecritic.annotators.choice import Segment, Trial
 from edgecritic.studio import auth, experiments, labelling, projects
 from edgecritic.studio.database import open_database
-from edgecritic.studio.models import Answer, Event, Experiment, Slot, Trial
+from edgecritic.studio.models import Answer, Event, Experiment, Slot
 from edgecritic.studio.pictures import encode_png, read_photo
 from studio_server import Server
 
@@ -54,15 +55,10 @@ def fill(url: str, size: Size) -> tuple[list[Person], list[Person]]:
         project = projects.create_project(session, "Load")
         image = projects.add_image(session, project.id, "one", photo)
         plan = experiments.Plan(name="Load", practice=0, checks=0)
+        places = {"false alarm": (5, 5), "label": (9, 9)}
+        sides = [Segment(kind=kind, centre=at, pixels=(at,)) for kind, at in places.items()]
         trials = [
-            Trial(
-                image_id=image.id,
-                part="main",
-                mode="hard",
-                detector=f"d{n % 8}",
-                alarm=[5, 5, 5, 5],
-                label=[9, 9, 9, 9],
-            )
+            Trial.of(*sides, "left", id=str(n), image="one", detector=f"d{n % 8}", mode="hard")
             for n in range(size.answers)
         ]
         experiment = experiments.create_experiment(session, project.id, plan, trials)

@@ -18,9 +18,9 @@ import httpx
 import numpy as np
 from sqlalchemy.orm import Session
 
+from edgecritic.annotators.choice import Segment, Trial
 from edgecritic.studio import auth, experiments, projects
 from edgecritic.studio.database import Database
-from edgecritic.studio.models import Trial
 from edgecritic.studio.pictures import encode_png, read_photo
 
 PASSWORD = "correct horse battery"
@@ -56,11 +56,10 @@ class World:
     def experiment(self, session: Session) -> int:
         """Make an experiment of simple trials."""
         plan = experiments.Plan(name="Race", seed=3, practice=0, checks=0)
-        segments = {"alarm": [5, 5, 5, 5], "label": [9, 9, 9, 9]}
-        trials = [
-            Trial(image_id=self.image, part="main", mode="hard", detector="some", **segments)
-            for _ in range(12)
-        ]
+        places = {"false alarm": (5, 5), "label": (9, 9)}
+        sides = [Segment(kind=kind, centre=at, pixels=(at,)) for kind, at in places.items()]
+        about = {"image": "one", "detector": "some", "mode": "hard"}
+        trials = [Trial.of(*sides, "left", id=str(n), **about) for n in range(12)]
         return experiments.create_experiment(session, self.project, plan, trials).id
 
 

@@ -90,6 +90,7 @@ def people() -> object:
         Census,
         dataset_risk,
         output_strength,
+        screening,
         shares,
         simulate_subject,
         strength,
@@ -102,8 +103,9 @@ def people() -> object:
     own[30, 5:40] = candidate[50, 10:50] = True
     found = strength([shared, own, shared], tolerance=2)
     asked = trials([("a", found, candidate), ("b", found, candidate)], mode="hard")
-    risk = dataset_risk(asked, simulate_subject(asked))
-    return [found, Census.of(found), shares([found]), output_strength(0.5 * candidate, found), asked, risk]
+    answers = simulate_subject(asked)
+    chosen = [asked, answers, dataset_risk(asked, answers), list(screening(asked, answers).values())]
+    return [found, Census.of(found), shares([found]), output_strength(0.5 * candidate, found), chosen]
 
 
 def studies() -> object:

@@ -7,15 +7,10 @@ import pytest
 
 from edgecritic.annotators import answers, strength, trials
 from edgecritic.annotators.census import Census, shares
-from edgecritic.annotators.choice import (
-    Answer,
-    Segment,
-    Trial,
-    dataset_risk,
-    simulate_subject,
-    wilson_interval,
-)
+from edgecritic.annotators.checks import obvious_pair
+from edgecritic.annotators.choice import Answer, Segment, Trial
 from edgecritic.annotators.outputs import output_strength, pool_output_strength
+from edgecritic.annotators.votes import dataset_risk, simulate_subject, wilson_interval
 from edgecritic.errors import DataError, InputError
 
 ROW = np.zeros((12, 14), dtype=bool)
@@ -79,10 +74,18 @@ def test_outputs_that_match_no_label_have_no_correlation():
 def test_files_that_hold_no_answers(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=name):
-        answers.read_answers(tmp_path / name)
+        answers.read_choices(tmp_path / name)
 
 
 def test_files_that_hold_no_trials(tmp_path):
     (tmp_path / "trials.json").write_text("[]")
     with pytest.raises(DataError, match="expected"):
         answers.read_trials(tmp_path / "trials.json")
+
+
+def test_images_without_labels_or_space_have_no_checks():
+    gradient, rng = np.zeros((40, 40), dtype=np.uint8), np.random.default_rng(0)
+    nothing, some = np.zeros((40, 40), dtype=bool), np.eye(40, dtype=bool)
+    assert obvious_pair(gradient, [nothing], 5, rng) is None
+    assert obvious_pair(gradient, [some], 21, rng) is None
+    assert obvious_pair(gradient, [some], 5, rng) is not None

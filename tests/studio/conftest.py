@@ -20,12 +20,13 @@ import pytest
 import uvicorn
 from sqlalchemy import create_engine, text
 
+from edgecritic.annotators import Trial
 from edgecritic.datasets.synthetic import annotators, detect, scene
 from edgecritic.studio import auth, projects
 from edgecritic.studio.app import OWNER_COOKIE, create_app
 from edgecritic.studio.database import Database, open_database
 from edgecritic.studio.experiments import Plan, draw_trials
-from edgecritic.studio.models import Base, Trial
+from edgecritic.studio.models import Base
 from edgecritic.studio.pictures import encode_png, read_photo
 from edgecritic.studio.serve import link_path, server_config
 from edgecritic.studio.settings import Settings
@@ -163,14 +164,12 @@ def fill(scenes):
 def trials_of():
     """Return a function that gives the plan and the trials of a test experiment, drawn once."""
     plan = Plan(name="Pilot", mode="both", seed=4, square=15, practice=2, checks=2)
-    fields = ("image_id", "part", "mode", "detector", "alarm", "label")
-    drawn: list[dict[str, object]] = []
+    drawn: list[Trial] = []
 
     def make(session, project) -> tuple[Plan, list[Trial]]:
         if not drawn:
-            found = draw_trials(session, project, plan)
-            drawn.extend({name: getattr(one, name) for name in fields} for one in found)
-        return plan, [Trial(**values) for values in drawn]
+            drawn.extend(draw_trials(session, project, plan))
+        return plan, drawn
 
     return make
 

@@ -327,7 +327,7 @@ def test_an_experiment_with_two_subjects(browser, site, open_page):
     assert live["answered"] == live["total"] > 8
     owner.wait_for_selector("text=95 % interval") if live["risks"] else None
     table = site.owner.get("/experiments/1/answers.csv").text
-    assert table.count("\r\n") == live["total"] + 1
+    assert table.count("\n") == live["total"] + 1
     assert owner.text_content("#progress").count("S1") >= 1
 
 

@@ -13,6 +13,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import select, text
 
+from edgecritic.annotators import risks, screening
+from edgecritic.annotators.answers import comparisons_csv, votes_csv
 from edgecritic.cli.main import main
 from edgecritic.datasets.cases import find_cases
 from edgecritic.errors import DataError, InputError
@@ -242,27 +244,24 @@ def test_the_same_seed_draws_the_same_trials(database, project):
     plan = experiments.Plan(name="A", seed=9)
     with database.session() as session:
         first, second = (experiments.draw_trials(session, project, plan) for _ in range(2))
-        assert [(one.alarm, one.label) for one in first] == [(one.alarm, one.label) for one in second]
-        third = experiments.draw_trials(session, project, experiments.Plan(name="A", seed=10))
-        assert [one.alarm for one in first] != [one.alarm for one in third]
+        assert first == second
+        assert first != experiments.draw_trials(session, project, experiments.Plan(name="A", seed=10))
 
 
 def test_schedules_are_balanced_and_mirrored(database, experiment, subjects):
+    schedules = []
     with database.reading() as session:
-        rows = results.rows_of(session, experiment)
-    by_subject = {}
-    for row in rows:
-        by_subject.setdefault(row.subject, {})[row.trial_id] = row
-    assert len(by_subject) == 3
-    for mine in by_subject.values():
-        sides = [row.alarm_side for row in mine.values() if row.part == "main"]
+        for person, _ in subjects:
+            query = select(Slot.trial_id, Slot.alarm_side, Trial.part).join(Trial, Trial.id == Slot.trial_id)
+            mine = query.where(Slot.invitation_id == person.id).order_by(Slot.position)
+            schedules.append(session.execute(mine).all())
+    for rows in schedules:
+        sides = [row.alarm_side for row in rows if row.part == "main"]
         assert abs(sides.count("left") - sides.count("right")) <= 1
-        assert [row.part for row in sorted(mine.values(), key=lambda row: row.position)][:2] == [
-            "practice"
-        ] * 2
-    first, second = by_subject["S1"], by_subject["S2"]
-    assert all(first[trial].alarm_side != second[trial].alarm_side for trial in first)
-    assert [row.trial_id for row in first.values()] != [row.trial_id for row in second.values()]
+        assert [row.part for row in rows[:2]] == ["practice"] * 2
+    first, second = ({row.trial_id: row.alarm_side for row in rows} for rows in schedules[:2])
+    assert all(first[trial] != second[trial] for trial in first)
+    assert list(first) != list(second)
 
 
 def test_the_browser_does_not_learn_which_is_which(database, subjects):
@@ -357,9 +356,9 @@ def give_answers(database, subjects, choose):
 def test_risk_is_the_share_that_the_false_alarm_wins(database, experiment, subjects):
     give_answers(database, subjects, lambda number, part: part == "main" and number < 2)
     with database.reading() as session:
-        rows = results.rows_of(session, experiment)
-        found = results.risks(rows)
-        people = results.subject_rows(session, experiment, rows)
+        choices = results.choices_of(session, experiment)
+        found = risks(*choices)
+        people = list(screening(*choices).values())
     assert {(one.detector, one.mode) for one in found} <= {
         (d, m) for d in ("good", "noisy") for m in ("hard", "easy")
     }
@@ -379,18 +378,20 @@ def test_risk_is_the_share_that_the_false_alarm_wins(database, experiment, subje
 def test_equal_votes_are_ties(database, experiment, subjects):
     give_answers(database, subjects[:2], lambda number, part: number == 0)
     with database.reading() as session:
-        rows = results.rows_of(session, experiment)
-    assert results.risks(rows) == []
-    assert {row["majority"] for row in csv.DictReader(io.StringIO(results.votes_csv(rows)))} == {"tie"}
+        choices = results.choices_of(session, experiment)
+    assert risks(*choices) == []
+    assert {row["majority"] for row in csv.DictReader(io.StringIO(votes_csv(*choices)))} == {"tie"}
 
 
 def test_the_csv_has_the_known_columns(database, experiment, subjects):
     give_answers(database, subjects, lambda number, part: part == "main" and number == 0)
     with database.reading() as session:
-        rows = results.rows_of(session, experiment)
-    table = list(csv.DictReader(io.StringIO(results.export_csv(rows))))
+        choices = results.choices_of(session, experiment)
+        names = {str(person.id): person.name for person, _ in subjects}
+        places = len(session.scalars(select(Slot.id)).all())
+    table = list(csv.DictReader(io.StringIO(comparisons_csv(*choices, names))))
     assert list(table[0])[:6] == ["observer", "session", "scene", "condition_1", "condition_2", "selection"]
-    assert len(table) == len(rows)
+    assert len(table) == places
     for row in table:
         if row["part"] == "main":
             chosen = row[f"condition_{row['selection']}"]
@@ -405,8 +406,8 @@ def test_a_long_pause_starts_a_session(database, experiment, subjects):
         for one in late:
             one.server_time = now() + timedelta(hours=1)
     with database.reading() as session:
-        rows = results.rows_of(session, experiment)
-    table = list(csv.DictReader(io.StringIO(results.export_csv(rows))))
+        choices = results.choices_of(session, experiment)
+    table = list(csv.DictReader(io.StringIO(comparisons_csv(*choices))))
     assert [row["session"] for row in table].count("2") == 2
 
 

@@ -10,10 +10,12 @@ from alembic import command
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
+from edgecritic.annotators import dataset_risk
 from edgecritic.errors import DataError
+from edgecritic.studio import auth, experiments, projects, results, serve
 from edgecritic.studio import database as databases
-from edgecritic.studio import experiments, projects
 from edgecritic.studio.models import Event, Experiment, Invitation, Project, Secret, Slot
+from edgecritic.studio.settings import Settings
 
 
 def test_a_transaction_that_has_met_another_is_done_again(database):
@@ -51,6 +53,49 @@ def test_it_is_done_again_a_bounded_number_of_times(database, monkeypatch, name,
     with pytest.raises(IntegrityError):
         database.write(work)
     assert len(done) == tries
+
+
+def meet_another_once(monkeypatch, name):
+    """Let a function of `auth` meet another transaction when it is called first."""
+    real, calls = getattr(auth, name), []
+
+    def meet(session, *rest):
+        calls.append(name)
+        if len(calls) == 1:
+            for _ in range(2):
+                session.execute(text("INSERT INTO secrets (name, value) VALUES ('twice', '')"))
+        return real(session, *rest)
+
+    monkeypatch.setattr(auth, name, meet)
+    return calls
+
+
+@pytest.fixture
+def store(database):
+    return database
+
+
+def test_a_login_that_meets_another_transaction_is_done_again(serve_site, store, monkeypatch):
+    with store.session() as session:
+        auth.set_password(session, "a long password")
+    calls = meet_another_once(monkeypatch, "start_session")
+    reply = serve_site().stranger().post("/login", data={"password": "a long password"})
+    assert reply.status_code == 303
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("name", ["set_password", "new_link"])
+def test_a_start_that_meets_another_transaction_is_done_again(database_url, tmp_path, monkeypatch, name):
+    if name == "set_password":
+        monkeypatch.setenv(serve.PASSWORD_VARIABLE, "a long password")
+    calls = meet_another_once(monkeypatch, name)
+    settings = Settings(data=tmp_path, db=database_url)
+    opened = serve.prepare(settings, command="edgecritic studio", example=False)
+    assert bool(serve.login_path(settings, opened)) == (name == "new_link")
+    with opened.reading() as session:
+        assert auth.has_password(session) == (name == "set_password")
+    opened.close()
+    assert len(calls) == 2
 
 
 def test_a_deadlock_ends_well(database):
@@ -131,25 +176,29 @@ has, on c and d only the second. Two subjects of experiment 1."""
 @pytest.fixture
 def first_schema(database_url):
     """A database of the first schema with what only a race could make."""
+    make_schema(database_url, "0001", FIRST)
+    return database_url
+
+
+def make_schema(database_url, revision, content):
     engine = databases.make_engine(database_url)
     config = databases._config()
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        for statement in FIRST.split(";\n")[:-1]:
+        command.upgrade(config, revision)
+        for statement in content.split(";\n")[:-1]:
             for name, value in (("now", "'2026-01-01 00:00:00'"), ("yes", "true"), ("no", "false")):
                 statement = statement.replace(f":{name}", value)
             connection.exec_driver_sql(statement)
         if engine.dialect.name == "postgresql":
             connection.exec_driver_sql("SELECT setval('invitations_id_seq', 8)")
     engine.dispose()
-    return database_url
 
 
 def test_doubles_of_the_first_schema_are_joined_and_no_work_is_lost(first_schema):
-    with pytest.raises(DataError, match="schema 0001, this version needs 0002"):
+    with pytest.raises(DataError, match="schema 0001, this version needs 0003"):
         databases.open_database(first_schema)
-    assert databases.migrate(first_schema) == "0002"
+    assert databases.migrate(first_schema) == "0003"
     opened = databases.open_database(first_schema)
     with opened.reading() as session:
         places = session.scalars(select(Invitation).where(Invitation.is_owner).order_by(Invitation.id))
@@ -167,4 +216,42 @@ def test_doubles_of_the_first_schema_are_joined_and_no_work_is_lost(first_schema
     with opened.session() as session:
         invited = experiments.invite_subjects(session, session.get_one(Experiment, 1), ["S"])
         assert invited[0][0].number == 2
+    opened.close()
+
+
+SECOND = """
+INSERT INTO projects (id, name, created) VALUES (1, 'P', :now);
+INSERT INTO images (id, project_id, name, width, height, level, created) VALUES (1, 1, 'a', 9, 9, 1, :now);
+INSERT INTO experiments (id, project_id, name, mode, seed, settings, created)
+  VALUES (1, 1, 'E', 'hard', 0, '{}', :now);
+INSERT INTO invitations (id, experiment_id, name, is_owner, number, created) VALUES (1, 1, 'S', :no, 0, :now);
+INSERT INTO trials (id, experiment_id, image_id, part, mode, detector, alarm, label)
+  VALUES (1, 1, 1, 'main', 'hard', 'd', '[5, 6, 5, 6]', '[1, 2, 1, 2, 2, 2]'),
+         (2, 1, 1, 'check', 'hard', 'd', '[1, 1, 1, 1]', '[3, 3, 3, 3]');
+INSERT INTO slots (id, invitation_id, trial_id, position, alarm_side)
+  VALUES (1, 1, 1, 0, 'right'), (2, 1, 2, 1, 'left');
+INSERT INTO answers (slot_id, side, reaction_ms, server_time)
+  VALUES (1, 'right', 400, :now), (2, 'right', 300, :now);
+"""
+"""An experiment of the second schema: its subject has taken the false alarm, and has passed the check."""
+
+
+def test_answers_of_the_second_schema_are_kept(database_url):
+    make_schema(database_url, "0002", SECOND)
+    assert databases.migrate(database_url) == "0003"
+    opened = databases.open_database(database_url)
+    with opened.reading() as session:
+        experiment = session.get_one(Experiment, 1)
+        asked = experiments.trials_of(session, experiment)
+        assert [(one.id, one.part, one.false_alarm) for one in asked] == [
+            ("hard/d/a", "main", "left"),
+            ("check/2", "check", "left"),
+        ]
+        assert asked[0].right.pixels == ((2, 1), (2, 2))
+        told, answers = results.choices_of(session, experiment)
+        assert [(one.choice, one.shown, one.mirrored) for one in answers] == [
+            ("left", "right", True),
+            ("right", "right", False),
+        ]
+        assert dataset_risk(told, answers).risk == 1
     opened.close()

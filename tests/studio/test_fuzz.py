@@ -48,6 +48,23 @@ NEARLY_EDITS = st.fixed_dictionaries(
         "at": SCALARS,
     }
 )
+NEARLY_SEGMENTS = st.fixed_dictionaries(
+    {
+        "kind": st.sampled_from(["label", "false alarm", 1]),
+        "centre": st.one_of(st.just([3, 4]), POINTS),
+        "pixels": st.one_of(st.just([[3, 4]]), st.lists(POINTS, max_size=3), SCALARS),
+    }
+)
+NEARLY_TRIALS = st.fixed_dictionaries(
+    {
+        "id": TEXT,
+        "image": st.sampled_from(["scene-0", "x"]),
+        "detector": TEXT,
+        "mode": st.sampled_from(["hard", "easy", 1]),
+        "left": NEARLY_SEGMENTS,
+        "right": NEARLY_SEGMENTS,
+    }
+)
 DOCUMENTS = st.one_of(
     JSON,
     st.fixed_dictionaries({"events": st.lists(NEARLY_EDITS, max_size=3)}),
@@ -56,6 +73,7 @@ DOCUMENTS = st.one_of(
         {"slot": SCALARS, "side": st.sampled_from(["left", "right", 1]), "reaction_ms": SCALARS}
     ),
     st.fixed_dictionaries({"count": SCALARS}),
+    st.fixed_dictionaries({"trials": st.lists(st.one_of(JSON, NEARLY_TRIALS), max_size=3), "seed": SCALARS}),
 )
 FORMS = st.dictionaries(
     st.sampled_from(

@@ -20,7 +20,6 @@ from edgecritic.studio.fold import check_key
 from edgecritic.studio.labelling import parse_time
 from edgecritic.studio.pictures import encode_png, kind_of, read_map_file, read_photo
 from edgecritic.studio.problems import NotFound, NotNow
-from edgecritic.studio.segments import obvious_pair
 from edgecritic.studio.settings import Settings
 
 ANSWER = {"slot": 1, "side": "left", "reaction_ms": 400}
@@ -202,11 +201,3 @@ def test_many_maps_of_one_file_are_bounded(tmp_path, monkeypatch, capfd):
     told = json.loads(capfd.readouterr().out.removeprefix("9"))
     assert told["error"] == "DataError"
     assert told["message"].startswith("holds maps of more than")
-
-
-def test_images_without_labels_or_space_have_no_checks():
-    gradient, rng = np.zeros((40, 40), dtype=np.uint8), np.random.default_rng(0)
-    nothing, some = np.zeros((40, 40), dtype=bool), np.eye(40, dtype=bool)
-    assert obvious_pair(gradient, [nothing], 5, rng) is None
-    assert obvious_pair(gradient, [some], 21, rng) is None
-    assert obvious_pair(gradient, [some], 5, rng) is not None

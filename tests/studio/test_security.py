@@ -71,6 +71,7 @@ OWNER_ONLY = [
     ("POST", "/projects/1/people"),
     ("POST", "/projects/1/label"),
     ("POST", "/projects/1/experiments"),
+    ("POST", "/projects/1/trials"),
     ("POST", "/experiments/1/subjects"),
     ("POST", "/experiments/1/close"),
     ("POST", "/annotations/1/reopen"),
@@ -237,11 +238,11 @@ def test_names_are_never_code(site, name):
 
 
 def test_names_in_the_figure_are_never_code():
-    from edgecritic.studio.results import RiskRow
+    from edgecritic.annotators import Answer, Trial, dataset_risk
     from edgecritic.studio.risk_figure import risk_figure
 
-    row = RiskRow(detector=EVIL[1], mode="hard", risk=1, low=0.5, high=1, trials=1, lost=1, ties=0, answers=1)
-    assert "<img" not in risk_figure([row])
+    trial = Trial.bare("left", id="1", image="a", detector=EVIL[1], mode="hard")
+    assert "<img" not in risk_figure([dataset_risk([trial], [Answer("1", "2", "left")])])
 
 
 def test_exported_names_stay_inside_the_folder(site):
@@ -441,9 +442,10 @@ def test_tokens_are_in_no_log(guarded, monkeypatch, caplog, capfd):
 
 
 def test_cells_are_no_formulas():
-    from edgecritic.studio.results import _cell
+    from edgecritic.annotators.answers import csv_text
 
-    assert [_cell(text) for text in ("=1+1", "+1", "-1", "@x", "a")] == ["'=1+1", "'+1", "'-1", "'@x", "a"]
+    cells = csv_text(["x"], [[text] for text in ("=1+1", "+1", "-1", "@x", "a", "'=1")]).split("\n")
+    assert cells[1:7] == ["'=1+1", "'+1", "'-1", "'@x", "a", "''=1"]
 
 
 def test_sql_is_never_made_of_text(site):

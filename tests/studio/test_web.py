@@ -184,7 +184,7 @@ def test_an_experiment_from_link_to_figure(trial_site):
     assert '<svg xmlns="http://www.w3.org/2000/svg" class="risk"' in page
     for file in ("answers.csv", "votes.csv", "risk.svg", "experiment.json"):
         assert trial_site.owner.get(f"/experiments/1/{file}").status_code == 200
-    assert trial_site.owner.get("/experiments/1/answers.csv").text.count("\r\n") == 1 + live["total"]
+    assert trial_site.owner.get("/experiments/1/answers.csv").text.count("\n") == 1 + live["total"]
 
 
 def test_a_closed_experiment_takes_nothing(trial_site):
@@ -207,4 +207,4 @@ def test_others_need_a_password(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("getpass.getpass", lambda _prompt: "a long password")
     assert main(["studio", "--data", str(tmp_path), "--set-password"]) == 0
     assert main(["studio", "--data", str(tmp_path), "--migrate"]) == 0
-    assert "schema 0002" in capsys.readouterr().out
+    assert "schema 0003" in capsys.readouterr().out

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from edgecritic.annotators.census import Census, Shares, shares
-from edgecritic.annotators.choice import Risk, Trial, dataset_risk, majority, simulate_subject, trials
+from edgecritic.annotators.choice import Answer, Trial, trials
 from edgecritic.annotators.outputs import OutputStrength, output_strength, pool_output_strength
 from edgecritic.annotators.partial import partial_labels
 from edgecritic.annotators.perceptual import LabelStrength, strength
+from edgecritic.annotators.votes import (
+    Risk,
+    Screening,
+    dataset_risk,
+    majority,
+    risks,
+    screening,
+    simulate_subject,
+)
 
 __all__ = [
     "LabelStrength",
@@ -20,8 +29,12 @@ __all__ = [
     "pool_output_strength",
     "Trial",
     "trials",
+    "Answer",
     "majority",
     "Risk",
     "dataset_risk",
+    "risks",
+    "Screening",
+    "screening",
     "simulate_subject",
 ]

@@ -1,34 +1,66 @@
-"""Trials and answers of a forced choice as files: trials in JSON, answers in JSON or CSV."""
+"""Trials and answers of a forced choice as files: JSON with both, or CSV with an answer per line."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from edgecritic.annotators.choice import MODES, Answer, Segment, Trial
+from edgecritic.annotators.choice import MODES, PARTS, SIDES, Answer, Trial
+from edgecritic.annotators.votes import majority
 from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError
 
-__all__ = ["trials_json", "read_trials", "answers_csv", "answers_json", "read_answers", "read_votes"]
+__all__ = [
+    "answers_csv",
+    "comparisons_csv",
+    "csv_text",
+    "parse_trials",
+    "read_choices",
+    "read_trials",
+    "trials_json",
+    "votes_csv",
+]
 
 _FIELDS = ("trial", "subject", "choice")
+_TRIAL_FIELDS = ("scene", "detector", "mode", "part", "false_alarm")
+_COMPARISON = (
+    *("observer", "session", "scene", "condition_1", "condition_2", "selection"),
+    *(*_FIELDS, "mirrored", "false_alarm", "detector", "mode", "part"),
+    *("position", "reaction_ms", "time", "name"),
+)
+_TRUTH = {True: True, False: False, "True": True, "False": False, "": False, None: False}
+_PAUSE = timedelta(minutes=30)
+_FORMULA = re.compile("'*[=+@-]")
 
 
-def trials_json(asked: Iterable[Trial]) -> str:
-    """Return trials as a JSON document ``{"trials": […]}``."""
-    return json.dumps({"trials": [trial.as_dict() for trial in asked]}, indent=1) + "\n"
+def trials_json(asked: Iterable[Trial], answers: Iterable[Answer] | None = None, **about: Any) -> str:
+    """Return ``{"trials": […]}`` as JSON, a trial per line; with ``"answers"`` and what else is given."""
+    parts = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in about.items()]
+    lists = {"trials": asked} | ({} if answers is None else {"answers": answers})
+    for name, values in lists.items():
+        parts.append(f'"{name}": [\n' + ",\n".join(json.dumps(one.as_dict()) for one in values) + "\n]")
+    return "{" + ",\n".join(parts) + "}\n"
 
 
 def read_trials(path: str | Path) -> list[Trial]:
-    """Read what `trials_json` made."""
-    content = _json(Path(path))
+    """Read the trials of `trials_json`."""
+    return parse_trials(_json(Path(path)), str(path))
+
+
+def parse_trials(content: Any, source: str) -> list[Trial]:
+    """Return the trials of a JSON document; messages name its `source`."""
     if not isinstance(content, dict) or not isinstance(content.get("trials"), list):
-        raise DataError(f'{path}: expected {{"trials": […]}}')
-    return [Trial.from_dict(values) for values in content["trials"]]
+        raise DataError(f'{source}: expected {{"trials": […]}}')
+    asked = [Trial.from_dict(values) for values in content["trials"]]
+    if len({trial.id for trial in asked}) < len(asked):
+        raise DataError(f"{source}: two trials have the same id; every trial needs its own")
+    return asked
 
 
 def answers_csv(answers: Iterable[Answer]) -> str:
@@ -40,88 +72,154 @@ def answers_csv(answers: Iterable[Answer]) -> str:
     trial,subject,choice
     hard/canny/12,ann,left
     """
+    return csv_text(_FIELDS, ((one.trial, one.subject, one.choice) for one in answers))
+
+
+def comparisons_csv(
+    asked: Iterable[Trial], answers: Iterable[Answer], names: Mapping[str, str] | None = None
+) -> str:
+    """Return answers and their trials as CSV, in the form that programs for pairwise comparisons read.
+
+    observer, session, scene, condition_1, condition_2, selection; then what `read_choices` reads; at last
+    the name of the subject, if there is one. Condition 1 was shown on the left: ``label`` or the name of the
+    detector. The selection is 1 or 2; a session ends with a pause of half an hour.
+    """
+    known = {trial.id: trial for trial in asked}
+    table = []
+    for one, sitting in _with_sessions(answers):
+        trial = known[one.trial]
+        alarm = "label (detector)" if trial.detector == "label" else trial.detector
+        conditions = [alarm, "label"] if (trial.false_alarm == "left") != one.mirrored else ["label", alarm]
+        compared = [one.subject, sitting, trial.image, *conditions, 1 + SIDES.index(one.shown)]
+        answered = [one.trial, one.subject, one.choice, one.mirrored]
+        told = [trial.false_alarm, trial.detector, trial.mode, trial.part, one.position, one.reaction_ms]
+        moment = one.time.isoformat() if one.time else ""
+        table.append([*compared, *answered, *told, moment, (names or {}).get(one.subject, "")])
+    return csv_text(_COMPARISON, table)
+
+
+def votes_csv(asked: Iterable[Trial], answers: Sequence[Answer]) -> str:
+    """Return the majority of every main trial as CSV."""
+    decided = majority(answers)
+    given: dict[str, list[str]] = {}
+    for one in answers:
+        given.setdefault(one.trial, []).append(one.choice)
+    table = []
+    for trial in asked:
+        if trial.part == "main" and trial.id in given:
+            won, alarm = decided[trial.id], trial.false_alarm
+            word = "tie" if won is None else ("false alarm" if won == alarm else "label")
+            count = [len(given[trial.id]), given[trial.id].count(alarm)]
+            table.append([trial.id, trial.image, trial.mode, trial.detector, *count, word])
+    columns = ("trial", "scene", "mode", "detector", "answers", "for_false_alarm", "majority")
+    return csv_text(columns, table)
+
+
+def read_choices(path: str | Path) -> tuple[list[Trial], list[Answer]]:
+    """Read answers from a ``.csv`` or ``.json`` file, and their trials if it tells them.
+
+    A file needs trial, subject and choice of every answer. Trials are in the JSON of `trials_json`, and
+    without pixels in the CSV of `comparisons_csv`; of other files there are none.
+    """
+    file = Path(path)
+    is_table = file.suffix.lower() == ".csv"
+    content = _table(file) if is_table else _json(file)
+    rows = content.get("answers") if isinstance(content, dict) else content
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise DataError(f"{file}: expected a list of answers with {', '.join(_FIELDS)}")
+    answers = [_answer(file, number, row) for number, row in enumerate(rows, start=1)]
+    if is_table and rows and set(_TRIAL_FIELDS) <= set(rows[0]):
+        return _trials(file, rows), answers
+    if isinstance(content, dict) and "trials" in content:
+        return parse_trials(content, str(file)), answers
+    return [], answers
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table as CSV; no spreadsheet takes a text of it for a formula."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(_FIELDS)
-    writer.writerows((one.trial, one.subject, one.choice) for one in answers)
+    writer.writerow(columns)
+    writer.writerows([_guarded(value) if isinstance(value, str) else value for value in row] for row in rows)
     return stream.getvalue()
 
 
-def answers_json(answers: Iterable[Answer]) -> str:
-    """Return answers as a JSON document ``{"answers": [{"trial", "subject", "choice"}, …]}``."""
-    rows = [{"trial": one.trial, "subject": one.subject, "choice": one.choice} for one in answers]
-    return json.dumps({"answers": rows}, indent=1, ensure_ascii=False) + "\n"
+def _guarded(text: str) -> str:
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
-def read_answers(path: str | Path) -> list[Answer]:
-    """Read answers to trials of `trials_json` from a ``.csv`` or ``.json`` file; more columns are ignored."""
-    asked, answers = read_votes(path)
-    if asked is not None:
-        raise DataError(f"{path}: these answers are of an experiment of the studio; read them by read_votes")
-    return answers
+def _table(file: Path) -> list[dict[str, Any]]:
+    try:
+        rows = list(csv.DictReader(io.StringIO(read_text(file), newline="")))
+    except csv.Error as error:
+        raise DataError(f"{file}: cannot be read as CSV: {error}") from error
+    return [{name: _unguarded(value) for name, value in row.items()} for row in rows]
 
 
-def read_votes(path: str | Path) -> tuple[list[Trial] | None, list[Answer]]:
-    """Read answers as `read_answers` does, or those of an experiment of the studio with their trials.
-
-    The studio draws trials of its own and shows each subject the false alarm on another side. Its trials
-    come without pixels and have the false alarm on the left; checks of attention are left out. The trials
-    of other answers are not in their file: ``None``.
-    """
-    file = Path(path)
-    rows = _rows(file)
-    if rows and {"observer", "selection"} <= set(rows[0]):
-        return _experiment(file, rows)
-    answers = []
-    for number, row in enumerate(rows, start=1):
-        missing = [name for name in _FIELDS if not isinstance(row.get(name), str)]
-        if missing:
-            raise DataError(f"{file}: answer {number} has no {', '.join(missing)}")
-        answers.append(Answer(row["trial"], row["subject"], row["choice"]))
-    return None, answers
+def _unguarded(value: Any) -> Any:
+    is_guarded = isinstance(value, str) and value.startswith("'") and _FORMULA.match(value)
+    return value[1:] if is_guarded else value
 
 
-def _experiment(file: Path, rows: list[dict[str, Any]]) -> tuple[list[Trial], list[Answer]]:
-    asked: dict[str, Trial] = {}
-    answers = []
-    for number, row in enumerate(rows, start=1):
-        shown = (row.get("condition_1"), row.get("condition_2"))
-        if (
-            shown.count("label") != 1
-            or row["selection"] not in ("1", "2")
-            or row.get("mode") not in MODES
-            or not all(row.get(name) for name in ("part", "trial", "scene", "observer"))
-        ):
-            raise DataError(f"{file}: answer {number} is not as the answers of the studio are")
-        if row["part"] != "main":
-            continue
-        alarm = 1 - shown.index("label")
-        name = f"{row['mode']}/{shown[alarm]}/{row['scene']}/{row['trial']}"
-        asked[name] = Trial(
-            id=name,
-            image=row["scene"],
-            detector=str(shown[alarm]),
-            mode=row["mode"],
-            left=Segment(kind="false alarm", centre=(0, 0), pixels=()),
-            right=Segment(kind="label", centre=(0, 0), pixels=()),
+def _answer(file: Path, number: int, row: Mapping[str, Any]) -> Answer:
+    missing = [name for name in _FIELDS if not isinstance(row.get(name), str)]
+    if missing:
+        raise DataError(f"{file}: answer {number} has no {', '.join(missing)}")
+    try:
+        return Answer(
+            trial=row["trial"],
+            subject=row["subject"],
+            choice=row["choice"],
+            mirrored=_TRUTH[row.get("mirrored")],
+            position=_whole(row.get("position")),
+            reaction_ms=_whole(row.get("reaction_ms")),
+            time=_moment(row.get("time")),
         )
-        choice = "left" if int(row["selection"]) - 1 == alarm else "right"
-        answers.append(Answer(name, row["observer"], choice))
-    return list(asked.values()), answers
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{file}: answer {number} cannot be read: {error}") from error
 
 
-def _rows(file: Path) -> list[dict[str, Any]]:
-    if file.suffix.lower() == ".csv":
-        try:
-            rows: Any = list(csv.DictReader(io.StringIO(read_text(file))))
-        except csv.Error as error:
-            raise DataError(f"{file}: cannot be read as CSV: {error}") from error
-    else:
-        content = _json(file)
-        rows = content.get("answers") if isinstance(content, dict) else content
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise DataError(f"{file}: expected a list of answers with {', '.join(_FIELDS)}")
-    return rows
+def _whole(value: Any) -> int | None:
+    return None if value in (None, "") else int(value)
+
+
+def _moment(value: Any) -> datetime | None:
+    if not value:
+        return None
+    moment = datetime.fromisoformat(value)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _trials(file: Path, rows: Sequence[Mapping[str, Any]]) -> list[Trial]:
+    asked: dict[str, Trial] = {}
+    for number, row in enumerate(rows, start=1):
+        mode, part, side = (row[name] for name in ("mode", "part", "false_alarm"))
+        if mode not in MODES or part not in PARTS or side not in SIDES:
+            raise DataError(
+                f"{file}: answer {number} has mode {mode!r}, part {part!r} and false alarm {side!r}; "
+                f"expected one of {', '.join(MODES)}, one of {', '.join(PARTS)}, and left or right"
+            )
+        texts = {"image": row["scene"], "detector": row["detector"]}
+        trial = Trial.bare(side, id=row["trial"], mode=mode, part=part, **texts)
+        if asked.setdefault(trial.id, trial) != trial:
+            raise DataError(
+                f"{file}: answer {number} says something else of the trial {trial.id!r} than before"
+            )
+    return list(asked.values())
+
+
+def _with_sessions(answers: Iterable[Answer]) -> Iterator[tuple[Answer, int]]:
+    """Yield the answers, subject after subject in order of time, each with the number of its session."""
+    by_subject: dict[str, list[Answer]] = {}
+    for one in answers:
+        by_subject.setdefault(one.subject, []).append(one)
+    for mine in by_subject.values():
+        sitting, before = 1, None
+        for one in sorted(mine, key=lambda one: (one.time.timestamp() if one.time else 0, one.position or 0)):
+            if before is not None and one.time is not None and one.time - before > _PAUSE:
+                sitting += 1
+            before = one.time
+            yield one, sitting
 
 
 def _json(file: Path) -> Any:

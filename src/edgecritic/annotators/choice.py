@@ -2,15 +2,13 @@
 
 After X. Hou, A. Yuille and C. Koch: Boundary detection benchmarking: beyond F-measures (CVPR 2013). People
 see a segment that one annotator labelled and a segment that a detector found and nobody labelled, and pick
-the stronger. The share of trials that the false alarm wins is the risk of the data set.
+the stronger. The share of trials that the false alarm wins is the risk of the data set (`votes`).
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, Literal
 
 import numpy as np
@@ -22,23 +20,14 @@ from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, as_mask
 from edgecritic.values import Value
 
-__all__ = [
-    "Segment",
-    "Trial",
-    "Answer",
-    "Risk",
-    "trials",
-    "majority",
-    "dataset_risk",
-    "wilson_interval",
-    "simulate_subject",
-    "MODES",
-]
+__all__ = ["MODES", "PARTS", "SIDES", "Answer", "Segment", "Trial", "around", "other_side", "trials"]
 
 Mode = Literal["hard", "easy"]
 Side = Literal["left", "right"]
 
-MODES = ("hard", "easy")
+MODES: tuple[Mode, ...] = ("hard", "easy")
+PARTS = ("main", "check", "practice")
+SIDES: tuple[Side, ...] = ("left", "right")
 SQUARE = 21
 """Side in pixels of the square that a segment lies in."""
 
@@ -66,12 +55,15 @@ class Trial(Value):
     Attributes
     ----------
     id : str
-        ``mode/detector/image``.
+        ``mode/detector/image`` of a drawn trial.
     image, detector : str
     mode : "hard" or "easy"
         ``hard``: an orphan label against a false alarm. ``easy``: a consensus label against a false alarm
         of a detector that was thresholded for consensus labels.
     left, right : Segment
+        One is a label, the other a false alarm. Subjects may see them with the sides exchanged.
+    part : "main", "check" or "practice"
+        Checks and practice have an answer that everybody sees, the label; they do not count for the risk.
     """
 
     id: str
@@ -80,6 +72,7 @@ class Trial(Value):
     mode: str
     left: Segment
     right: Segment
+    part: str = "main"
 
     @property
     def false_alarm(self) -> Side:
@@ -87,55 +80,73 @@ class Trial(Value):
         return "left" if self.left.kind == "false alarm" else "right"
 
     @classmethod
+    def of(cls, alarm: Segment, label: Segment, side: str, **fields: str) -> Trial:
+        """Make a trial with the false alarm on one side."""
+        left, right = (alarm, label) if side == "left" else (label, alarm)
+        return cls(left=left, right=right, **fields)
+
+    @classmethod
+    def bare(cls, side: str, **fields: str) -> Trial:
+        """Make a trial without pixels, of which only the side of the false alarm is known."""
+        alarm, label = (Segment(kind=kind, centre=(0, 0), pixels=()) for kind in ("false alarm", "label"))
+        return cls.of(alarm, label, side, **fields)
+
+    @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Trial:
         """Make a trial from what `as_dict` returned, or from its JSON."""
         try:
-            sides = {side: _segment(values[side]) for side in ("left", "right")}
-            texts = [str(values[name]) for name in ("id", "image", "detector", "mode")]
-        except (KeyError, TypeError, ValueError) as error:
+            left, right = (_segment(values[side]) for side in SIDES)
+            name, image, detector, mode = (str(values[key]) for key in ("id", "image", "detector", "mode"))
+            part = str(values.get("part", "main"))
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"this is no trial of a forced choice: {error!r} is missing or wrong") from error
-        name, image, detector, mode = texts
-        return cls(id=name, image=image, detector=detector, mode=mode, **sides)
+        kinds = {left.kind, right.kind}
+        if mode not in MODES or part not in PARTS or kinds != {"label", "false alarm"}:
+            raise DataError(
+                f"the trial {name!r} must have a mode ({', '.join(MODES)}), a part ({', '.join(PARTS)}), "
+                f"a label and a false alarm; it has {mode!r}, {part!r}, {', '.join(sorted(kinds))}"
+            )
+        return cls(id=name, image=image, detector=detector, mode=mode, left=left, right=right, part=part)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What one subject chose in one trial: ``left`` or ``right``."""
+class Answer(Value, kw_only=False):
+    """What one subject chose in one trial.
+
+    Attributes
+    ----------
+    trial, subject : str
+        Their ids.
+    choice : "left" or "right"
+        The side of the trial that was chosen, wherever it was shown.
+    mirrored : bool
+        Whether the subject saw the trial with the sides exchanged.
+    position : int, optional
+        Place in the subject's schedule.
+    reaction_ms : int, optional
+    time : datetime, optional
+    """
 
     trial: str
     subject: str
     choice: str
+    mirrored: bool = False
+    position: int | None = None
+    reaction_ms: int | None = None
+    time: datetime | None = None
 
     def __post_init__(self) -> None:
-        if self.choice not in ("left", "right"):
+        if self.choice not in SIDES:
             raise InputError(f"{self.trial}: a choice is 'left' or 'right', got {self.choice!r}")
 
+    @property
+    def shown(self) -> str:
+        """The side of the screen that was chosen."""
+        return other_side(self.choice) if self.mirrored else self.choice
 
-class Risk(Value):
-    """How often the false alarm wins.
 
-    Attributes
-    ----------
-    risk : float
-        Share of the decided trials; ½ is chance.
-    low, high : float
-        Wilson's interval.
-    level : float
-    trials : int
-        Trials that were decided by majority.
-    lost : int
-        Those in which the false alarm won.
-    ties : int
-        Trials without a majority; they are left out.
-    """
-
-    risk: float
-    low: float
-    high: float
-    level: float
-    trials: int
-    lost: int
-    ties: int
+def other_side(side: str) -> Side:
+    """Return ``right`` for ``left`` and the reverse."""
+    return "right" if side == "left" else "left"
 
 
 def trials(
@@ -181,118 +192,18 @@ def trials(
     order = np.random.default_rng([seed, len(drawn)]).permutation(len(drawn))
     made = []
     for place, (name, (label, alarm)) in zip(order, drawn, strict=True):
-        left, right = (alarm, label) if place % 2 == 0 else (label, alarm)
-        made.append(
-            Trial(
-                id=f"{mode}/{detector}/{name}",
-                image=name,
-                detector=detector,
-                mode=mode,
-                left=left,
-                right=right,
-            )
-        )
+        side = "left" if place % 2 == 0 else "right"
+        fields = {"id": f"{mode}/{detector}/{name}", "image": name, "detector": detector, "mode": mode}
+        made.append(Trial.of(alarm, label, side, **fields))
     return made
 
 
-def majority(answers: Iterable[Answer]) -> dict[str, str | None]:
-    """Return for every trial what most subjects chose, ``None`` where they are divided equally.
-
-    Raises
-    ------
-    InputError
-        If a subject answered a trial twice.
-
-    Examples
-    --------
-    >>> majority([Answer("t", "ann", "left"), Answer("t", "bob", "left"), Answer("t", "eve", "right")])
-    {'t': 'left'}
-    """
-    votes: dict[str, dict[str, str]] = {}
-    for answer in answers:
-        one = votes.setdefault(answer.trial, {})
-        if answer.subject in one:
-            raise InputError(f"{answer.subject} answered the trial {answer.trial} twice")
-        one[answer.subject] = answer.choice
-    decided: dict[str, str | None] = {}
-    for trial, one in votes.items():
-        count = Counter(one.values())
-        left, right = count["left"], count["right"]
-        decided[trial] = None if left == right else ("left" if left > right else "right")
-    return decided
-
-
-def dataset_risk(asked: Sequence[Trial], answers: Iterable[Answer], *, level: float = 0.95) -> Risk:
-    """Return the share of trials that the false alarm wins by majority, with Wilson's interval.
-
-    Examples
-    --------
-    >>> label = Segment(kind="label", centre=(0, 0), pixels=((0, 0),))
-    >>> alarm = Segment(kind="false alarm", centre=(5, 5), pixels=((5, 5),))
-    >>> one = Trial(id="1", image="a", detector="d", mode="hard", left=alarm, right=label)
-    >>> found = dataset_risk([one], [Answer("1", "ann", "left")])
-    >>> found.risk, round(found.low, 4)
-    (1.0, 0.2065)
-    """
-    known = {trial.id: trial for trial in asked}
-    lost = decided = ties = 0
-    for name, choice in majority(answers).items():
-        if name not in known:
-            raise InputError(f"an answer names the trial {name!r}, which is not among those given")
-        if choice is None:
-            ties += 1
-            continue
-        decided += 1
-        lost += choice == known[name].false_alarm
-    if decided == 0:
-        raise InputError("no trial was decided; give the answers of an odd number of subjects")
-    low, high = wilson_interval(lost, decided, level=level)
-    return Risk(risk=lost / decided, low=low, high=high, level=level, trials=decided, lost=lost, ties=ties)
-
-
-def wilson_interval(hits: int, total: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's score interval of a share.
-
-    (p + z²/2n ± z·sqrt(p(1 − p)/n + z²/4n²)) / (1 + z²/n), z the normal quantile of (1 + level)/2.
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in wilson_interval(5, 10)]
-    [0.2366, 0.7634]
-    """
-    from statistics import NormalDist
-
-    if not 0 <= hits <= total or total == 0:
-        raise InputError(f"expected 0 ≤ hits ≤ total and total > 0, got {hits} of {total}")
-    if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1, got {level!r}")
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    p = hits / total
-    middle = p + z * z / (2 * total)
-    half = z * math.sqrt(p * (1 - p) / total + z * z / (4 * total * total))
-    below = 1 + z * z / total
-    return max(0.0, (middle - half) / below), min(1.0, (middle + half) / below)
-
-
-def simulate_subject(
-    asked: Sequence[Trial], *, name: str = "simulated", preference: float = 0.5, seed: int = 0
-) -> list[Answer]:
-    """Answer trials like a subject who takes the false alarm with the probability `preference`.
-
-    Examples
-    --------
-    >>> simulate_subject([])
-    []
-    """
-    if not 0 <= preference <= 1:
-        raise InputError(f"preference is a probability, got {preference!r}")
-    rng = np.random.default_rng([seed, *name.encode()])
-    other: dict[str, str] = {"left": "right", "right": "left"}
-    answers = []
-    for trial in asked:
-        side = trial.false_alarm if rng.random() < preference else other[trial.false_alarm]
-        answers.append(Answer(trial.id, name, side))
-    return answers
+def around(mask: BoolArray, centre: NDArray[np.int64], square: int, kind: str) -> Segment:
+    """Return the segment of a mask in the square around a pixel."""
+    corner = np.maximum(centre - square // 2, 0)
+    end = centre + square // 2 + 1
+    inside = np.argwhere(mask[corner[0] : end[0], corner[1] : end[1]]) + corner
+    return Segment(kind=kind, centre=_point(centre), pixels=tuple(_point(place) for place in inside))
 
 
 def _segment(values: Mapping[str, Any]) -> Segment:
@@ -323,18 +234,8 @@ def _draw(
     label = places[who][pick - sum(len(one) for one in places[:who])]
     spots = np.argwhere(alarms)
     alarm = spots[int(rng.integers(len(spots)))]
-    return (
-        Segment(kind="label", centre=_point(label), pixels=_around(labels[who], label, square)),
-        Segment(kind="false alarm", centre=_point(alarm), pixels=_around(alarms, alarm, square)),
-    )
+    return around(labels[who], label, square, "label"), around(alarms, alarm, square, "false alarm")
 
 
 def _point(place: NDArray[np.int64]) -> tuple[int, int]:
     return int(place[0]), int(place[1])
-
-
-def _around(mask: BoolArray, centre: NDArray[np.int64], square: int) -> tuple[tuple[int, int], ...]:
-    corner = np.maximum(centre - square // 2, 0)
-    end = centre + square // 2 + 1
-    inside = np.argwhere(mask[corner[0] : end[0], corner[1] : end[1]]) + corner
-    return tuple(_point(place) for place in inside)

@@ -151,8 +151,7 @@ def _set_password(settings: Settings, command: str) -> int:
         raise InputError("the two passwords differ; nothing was changed")
     database = open_database(settings.database_url, f"{command} --migrate")
     try:
-        with database.session() as session:
-            auth.set_password(session, first)
+        database.write(lambda session: auth.set_password(session, first))
     finally:
         database.close()
     print("the password is set")
@@ -187,8 +186,7 @@ def _print_link(settings: Settings, command: str) -> int:
         raise DataError(f"there is no studio in {settings.data} yet; start it with {command}")
     database = open_database(settings.database_url, f"{command} --migrate")
     try:
-        with database.session() as session:
-            print(f"{settings.address}{serve.link_path(session)}")
+        print(f"{settings.address}{database.write(serve.link_path)}")
     finally:
         database.close()
     sys.stderr.write("It works once.\n")

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.annotators.answers import read_votes, trials_json
-from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, dataset_risk, trials
+from edgecritic.annotators.answers import read_choices, trials_json
+from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, trials
 from edgecritic.annotators.perceptual import LabelStrength, strength
+from edgecritic.annotators.votes import dataset_risk
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
 from edgecritic.datasets.write import write_map
@@ -196,12 +197,12 @@ def run_labels(
     draws : int
         Of the partial-label control.
     answers : path, optional
-        Answers of people to ``trials.json`` of an earlier run, as CSV or JSON, or ``answers.csv`` of an
-        experiment of the studio.
+        Answers of people to ``trials.json`` of an earlier run, as CSV or JSON, or ``answers.csv`` or
+        ``experiment.json`` of an experiment of the studio.
     fresh : bool
         Compute everything anew.
     """
-    own, given = (None, []) if answers is None else read_votes(answers)
+    own, given = ([], []) if answers is None else read_choices(answers)
     home = Path(out).absolute()
     common: dict[str, Any] = {"split": split, "jobs": jobs, "cluster": cluster, "fresh": fresh}
     common["progress"] = progress
@@ -213,7 +214,7 @@ def run_labels(
     if not maps:
         seen = [case for case in cases if case.image is not None][:most]
         if not seen:
-            risks = {} if answers is None else _risks(own or [], given, answers)
+            risks = {} if answers is None else _risks(own, given, answers)
             return LabelsStudy(annotators=people, strength=None, trials=(), risks=risks)
         judged_ids = {case.id for case in seen}  # an earlier run may have left maps of other images there
         maps = {detector: _detect_all(seen, detector, home / "detected", jobs, cluster)}
@@ -224,7 +225,7 @@ def run_labels(
         wanted = several if judged_ids is None else judged_ids
         asked += _trials(entry, [case for case in found if case.id in wanted], seed)
     write_text(home / "trials.json", trials_json(asked))
-    risks = {} if answers is None else _risks(asked if own is None else own, given, answers)
+    risks = {} if answers is None else _risks(own or asked, given, answers)
     return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), risks=risks)
 
 
@@ -305,9 +306,9 @@ def _trials(entry: Mapping[str, Any], cases: Sequence[Case], seed: int) -> list[
 
 
 def _risks(asked: Sequence[Trial], given: Sequence[Answer], answers: str | Path) -> dict[str, Any]:
-    risks = {}
+    risks: dict[str, Any] = {}
     for mode in MODES:
-        some = [trial for trial in asked if trial.mode == mode]
+        some = [trial for trial in asked if trial.mode == mode and trial.part == "main"]
         names = {trial.id for trial in some}
         own = [answer for answer in given if answer.trial in names]
         if own:

@@ -17,6 +17,7 @@ from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from edgecritic.annotators.choice import SIDES
 from edgecritic.errors import InputError
 from edgecritic.studio.auth import hash_token
 from edgecritic.studio.database import Database
@@ -32,7 +33,6 @@ _GATHER = 0.015
 
 _TABLE = cast(Table, Answer.__table__)
 _LONGEST_REACTION = 3_600_000
-SIDES = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,23 +1,35 @@
-"""Forced-choice experiments: trials drawn from maps, and a schedule for every subject."""
+"""Forced-choice experiments: trials drawn from maps or read from a file, and a schedule for every subject."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from edgecritic.annotators import choice
+from edgecritic.annotators.answers import parse_trials
+from edgecritic.annotators.checks import CHECK_DETECTOR, obvious_pair
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import labelling, projects
 from edgecritic.studio.database import hold
-from edgecritic.studio.models import Answer, Experiment, Image, Invitation, Slot, Trial, now
+from edgecritic.studio.models import (
+    NAME_LENGTH,
+    TRIAL_NAME_LENGTH,
+    Answer,
+    Experiment,
+    Image,
+    Invitation,
+    Slot,
+    Trial,
+    now,
+)
 from edgecritic.studio.problems import Conflict, NotFound
-from edgecritic.studio.segments import CHECK_DETECTOR, obvious_pair
 
 __all__ = [
     "INSTRUCTION",
@@ -29,20 +41,19 @@ __all__ = [
     "experiments_of",
     "get_experiment",
     "invite_subjects",
+    "read_experiment",
     "schedule_for",
     "trial_count",
+    "trials_of",
 ]
 
-MODES: dict[str, tuple[Literal["hard", "easy"], ...]] = {
-    "hard": ("hard",),
-    "easy": ("easy",),
-    "both": ("hard", "easy"),
-}
+MODES: dict[str, tuple[choice.Mode, ...]] = {"hard": ("hard",), "easy": ("easy",), "both": choice.MODES}
 INSTRUCTION = (
     "Boundaries divide an image into pieces, and each piece is a distinct thing. "
     "You will see a photo and two short boundary segments of it. Choose the stronger one."
 )
 _MOST_SUBJECTS = 1000
+_MOST_TRIALS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +74,7 @@ class Plan:
     name: str
     mode: str = "hard"
     seed: int = 0
-    square: int = 21
+    square: int = choice.SQUARE
     practice: int = 3
     checks: int = 4
 
@@ -78,7 +89,7 @@ class Plan:
             raise InputError("square must be odd")
 
 
-def draw_trials(session: Session, project_id: int, plan: Plan) -> list[Trial]:
+def draw_trials(session: Session, project_id: int, plan: Plan) -> list[choice.Trial]:
     """Draw the trials of an experiment from a project's labels and detectors; nothing is stored.
 
     Labels are the submitted and the imported maps; every image that takes part needs those of two
@@ -96,7 +107,38 @@ def draw_trials(session: Session, project_id: int, plan: Plan) -> list[Trial]:
     return [*drawn, *_checks(session, material, plan)]
 
 
-def create_experiment(session: Session, project_id: int, plan: Plan, trials: Sequence[Trial]) -> Experiment:
+def read_experiment(
+    session: Session, project_id: int, name: str, document: Any
+) -> tuple[Plan, list[choice.Trial]]:
+    """Return the plan and the trials of a file, such as ``trials.json``, for the project's images.
+
+    What the file says is shown: there are checks and practice if it has some. Its seed, if there is one,
+    decides the schedules.
+    """
+    projects.get_project(session, project_id)
+    trials = parse_trials(document, name)
+    if not 1 <= len(trials) <= _MOST_TRIALS:
+        raise InputError(f"an experiment has 1 to {_MOST_TRIALS} trials, the file has {len(trials)}")
+    shapes = {one.name: (one.height, one.width) for one in projects.images_of(session, project_id)}
+    reach = max(_reach(trial, shapes) for trial in trials)
+    modes, parts = {trial.mode for trial in trials}, [trial.part for trial in trials]
+    seed = document.get("seed", 0)
+    if not isinstance(seed, int):
+        raise InputError(f"the seed must be a whole number, the file has {seed!r}")
+    plan = Plan(
+        name=name,
+        mode=modes.pop() if len(modes) == 1 else "both",
+        seed=seed,
+        square=max(choice.SQUARE, 2 * reach + 1),
+        practice=parts.count("practice"),
+        checks=parts.count("check"),
+    )
+    return plan, trials
+
+
+def create_experiment(
+    session: Session, project_id: int, plan: Plan, trials: Sequence[choice.Trial]
+) -> Experiment:
     """Store an experiment with its trials."""
     projects.get_project(session, project_id)
     experiment = Experiment(
@@ -108,11 +150,33 @@ def create_experiment(session: Session, project_id: int, plan: Plan, trials: Seq
     )
     session.add(experiment)
     session.flush()
-    for trial in trials:
-        trial.experiment_id = experiment.id
-    session.add_all(trials)
+    images = {image.name: image.id for image in projects.images_of(session, project_id)}
+    session.add_all(_row(trial, experiment.id, images[trial.image]) for trial in trials)
     session.flush()
     return experiment
+
+
+def trials_of(session: Session, experiment: Experiment) -> list[choice.Trial]:
+    """Return the trials of an experiment, as files have them."""
+    rows = session.execute(
+        select(Trial, Image.name)
+        .join(Image, Image.id == Trial.image_id)
+        .where(Trial.experiment_id == experiment.id)
+        .order_by(Trial.id)
+    )
+    return [
+        choice.Trial.of(
+            _segment("false alarm", row.alarm),
+            _segment("label", row.label),
+            row.alarm_side,
+            image=image,
+            id=row.name,
+            detector=row.detector,
+            mode=row.mode,
+            part=row.part,
+        )
+        for row, image in rows
+    ]
 
 
 def get_experiment(session: Session, experiment_id: int) -> Experiment:
@@ -138,7 +202,7 @@ def close(session: Session, experiment_id: int) -> None:
 
 def trial_count(session: Session, experiment: Experiment) -> dict[str, int]:
     """Return the number of trials of each part."""
-    count = {"main": 0, "check": 0, "practice": 0}
+    count = dict.fromkeys(choice.PARTS, 0)
     for part in session.scalars(select(Trial.part).where(Trial.experiment_id == experiment.id)):
         count[part] += 1
     return count
@@ -194,7 +258,7 @@ def schedule_for(session: Session, invitation: Invitation) -> list[dict[str, Any
             "answered": answered is not None,
         }
         if trial.part == "practice":
-            entry["expected"] = _other(slot.alarm_side)
+            entry["expected"] = choice.other_side(slot.alarm_side)
         schedule.append(entry)
     return schedule
 
@@ -210,31 +274,21 @@ def _material(session: Session, project_id: int) -> Iterable[Material]:
             yield image, labels, detectors
 
 
-def _main_trials(material: list[Material], plan: Plan) -> Iterable[Trial]:
-    from edgecritic.annotators import strength, trials
+def _main_trials(material: list[Material], plan: Plan) -> Iterable[choice.Trial]:
+    from edgecritic.annotators import strength
     from edgecritic.protocols.sweep import candidate_at
 
     found = {image.id: strength(labels) for image, labels, _ in material}
     names = sorted({name for _, _, detectors in material for name in detectors})
-    ids = {str(image.id): image.id for image, _, _ in material}
     for mode in MODES[plan.mode]:
         truths = {key: one.maps if mode == "hard" else one.consensus() for key, one in found.items()}
         for name in names:
             used = [(image, maps[name]) for image, _, maps in material if name in maps]
             threshold = _best_threshold([(maps, truths[image.id]) for image, maps in used])
             candidates = (
-                (str(image.id), found[image.id], candidate_at(maps, threshold)) for image, maps in used
+                (image.name, found[image.id], candidate_at(maps, threshold)) for image, maps in used
             )
-            for one in trials(candidates, mode=mode, detector=name, square=plan.square, seed=plan.seed):
-                sides = {side.kind: _segment(side) for side in (one.left, one.right)}
-                yield Trial(
-                    image_id=ids[one.image],
-                    part="main",
-                    mode=mode,
-                    detector=name,
-                    alarm=sides["false alarm"],
-                    label=sides["label"],
-                )
+            yield from choice.trials(candidates, mode=mode, detector=name, square=plan.square, seed=plan.seed)
 
 
 def _best_threshold(maps: list[tuple[NDArray[np.float64], list[BoolArray]]]) -> float:
@@ -248,16 +302,52 @@ def _best_threshold(maps: list[tuple[NDArray[np.float64], list[BoolArray]]]) -> 
     return 0.5 if best is None else float(best)
 
 
-def _segment(segment: Any) -> list[int]:
+def _row(trial: choice.Trial, experiment_id: int, image_id: int) -> Trial:
+    side = trial.false_alarm
+    alarm, label = (trial.left, trial.right) if side == "left" else (trial.right, trial.left)
+    return Trial(
+        experiment_id=experiment_id,
+        image_id=image_id,
+        name=trial.id,
+        part=trial.part,
+        mode=trial.mode,
+        detector=trial.detector,
+        alarm_side=side,
+        alarm=_flat(alarm),
+        label=_flat(label),
+    )
+
+
+def _flat(segment: choice.Segment) -> list[int]:
     """Return centre and pixels as x, y, x, y, …"""
-    row, column = segment.centre
-    flat = [column, row]
-    for place in segment.pixels:
-        flat += [place[1], place[0]]
-    return flat
+    return [value for row, column in (segment.centre, *segment.pixels) for value in (column, row)]
 
 
-def _checks(session: Session, material: list[Material], plan: Plan) -> Iterable[Trial]:
+def _segment(kind: str, flat: Sequence[int]) -> choice.Segment:
+    centre, *pixels = zip(flat[1::2], flat[::2], strict=True)
+    return choice.Segment(kind=kind, centre=centre, pixels=tuple(pixels))
+
+
+def _reach(trial: choice.Trial, shapes: dict[str, tuple[int, int]]) -> int:
+    """Return how far a trial's pixels are from their centres; refuse what the project cannot show."""
+    if trial.image not in shapes:
+        raise NotFound(f"the project has no image {trial.image!r}, which a trial shows; add the photo first")
+    if not 1 <= len(trial.id) <= TRIAL_NAME_LENGTH or not 0 <= len(trial.detector) <= NAME_LENGTH:
+        raise InputError(
+            f"a trial's id has 1 to {TRIAL_NAME_LENGTH} characters, a detector's name at most {NAME_LENGTH}"
+        )
+    if not (trial.id + trial.detector).isprintable():
+        raise InputError("the ids of trials and the names of detectors must be printable text")
+    far = 0
+    for segment in (trial.left, trial.right):
+        places = np.array([segment.centre, *segment.pixels], dtype=object)
+        if len(places) < 2 or (places < 0).any() or (places >= shapes[trial.image]).any():
+            raise InputError(f"the segments of the trial {trial.id!r} must have pixels, all inside the image")
+        far = max(far, int(np.abs(places - places[0]).max()))
+    return far
+
+
+def _checks(session: Session, material: list[Material], plan: Plan) -> Iterable[choice.Trial]:
     from edgecritic.studio.pictures import decode_png
 
     rng = np.random.default_rng([plan.seed, 7])
@@ -266,13 +356,15 @@ def _checks(session: Session, material: list[Material], plan: Plan) -> Iterable[
         gradient = decode_png(projects.file_of(session, image.id, "gradient").content)
         pair = obvious_pair(gradient, labels, plan.square, rng)
         if pair is not None:
-            yield Trial(
-                image_id=image.id,
-                part="practice" if number < plan.practice else "check",
-                mode=MODES[plan.mode][0],
+            part = "practice" if number < plan.practice else "check"
+            yield choice.Trial.of(
+                *pair,
+                "left",
+                id=f"{part}/{number}",
+                image=image.name,
                 detector=CHECK_DETECTOR,
-                alarm=pair[0],
-                label=pair[1],
+                mode=MODES[plan.mode][0],
+                part=part,
             )
 
 
@@ -296,13 +388,9 @@ def _slots(seed: int, number: int, invitation_id: int, trials: Sequence[Trial]) 
 def _sides(seed: int, number: int, trials: Sequence[Trial]) -> dict[int, str]:
     rng = np.random.default_rng([seed, 13, number // 2])
     sides = {}
-    for part in ("main", "check", "practice"):
+    for part in choice.PARTS:
         chosen = [trial.id for trial in trials if trial.part == part]
         for place, at in enumerate(rng.permutation(len(chosen))):
             side = "left" if place % 2 == 0 else "right"
-            sides[chosen[int(at)]] = side if number % 2 == 0 else _other(side)
+            sides[chosen[int(at)]] = side if number % 2 == 0 else choice.other_side(side)
     return sides
-
-
-def _other(side: str) -> str:
-    return "right" if side == "left" else "left"

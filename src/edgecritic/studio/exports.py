@@ -11,13 +11,13 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from edgecritic.annotators.answers import csv_text
 from edgecritic.datasets.write import UndatedZip, bsds_mat_bytes
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import labelling, projects
 from edgecritic.studio.models import Annotation, Image, LabelMap
 from edgecritic.studio.pictures import encode_png
-from edgecritic.studio.results import csv_text
 
 __all__ = ["MEDIA_TYPES", "encode_map", "project_zip"]
 

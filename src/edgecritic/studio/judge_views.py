@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from typing import Any
 
 from sqlalchemy import select
@@ -11,6 +10,8 @@ from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from edgecritic.annotators import answers as files
+from edgecritic.annotators import votes
 from edgecritic.errors import InputError
 from edgecritic.studio import experiments, projects, results
 from edgecritic.studio.answers import parse_answer
@@ -18,7 +19,7 @@ from edgecritic.studio.app import guest_cookie, guest_of, page, studio_of, whole
 from edgecritic.studio.models import Experiment, Invitation, Project, Slot, Trial
 from edgecritic.studio.problems import NotFound
 from edgecritic.studio.risk_figure import risk_figure
-from edgecritic.studio.routing import FORM, NAMES, SMALL, RuledRoute, get, post
+from edgecritic.studio.routing import EDITS, FORM, NAMES, SMALL, RuledRoute, get, post
 
 __all__ = ["judge_page", "routes", "subject_may_see"]
 
@@ -29,6 +30,7 @@ def routes() -> list[RuledRoute]:
     return [
         post("/g/{guest:id}/answers", answer, "guest", SMALL, locks="experiment, shared"),
         post("/projects/{project:id}/experiments", create, "owner", FORM, locks="project"),
+        post("/projects/{project:id}/trials", load_trials, "owner", EDITS, locks="project"),
         get(base, experiment_page, "owner"),
         get(f"{base}/live", live, "owner"),
         post(f"{base}/subjects", invite, "owner", NAMES, locks="experiment"),
@@ -101,40 +103,57 @@ def create(request: Request, session: Session, form: dict[str, str]) -> Response
     return RedirectResponse(f"/experiments/{made.id}", 303)
 
 
+def load_trials(request: Request, session: Session, document: Any) -> Response:
+    """Make an experiment of the trials of a file."""
+    project = whole(request, "project")
+    name = projects.stem_of(request.query_params.get("name", ""))
+    with studio_of(request).database.reading() as reading:
+        plan, trials = experiments.read_experiment(reading, project, name, document)
+    made = experiments.create_experiment(session, project, plan, trials)
+    return JSONResponse({"id": made.id, "trials": len(trials)}, 201)
+
+
 def experiment_page(request: Request, session: Session) -> Response:
     """Show the owner an experiment."""
     experiment = _experiment(request, session)
-    rows = results.rows_of(session, experiment)
-    risks = results.risks(rows)
     return page(
         request,
         "experiment.html",
-        experiment=experiment,
         project=session.get_one(Project, experiment.project_id),
         trials=experiments.trial_count(session, experiment),
-        subjects=results.subject_rows(session, experiment, rows),
-        risks=risks,
-        figure=risk_figure(risks),
+        **_progress(session, experiment),
     )
 
 
 def live(request: Request, session: Session) -> Response:
     """Send what the owner's page shows, for its refresh."""
     experiment = _experiment(request, session)
-    rows = results.rows_of(session, experiment)
-    subjects = results.subject_rows(session, experiment, rows)
-    risks = results.risks(rows)
-    parts = {"subjects": subjects, "risks": risks, "figure": risk_figure(risks), "experiment": experiment}
-    templates = studio_of(request).templates
+    parts = _progress(session, experiment)
+    html = studio_of(request).templates.get_template("_progress.html").render(**parts)
+    risks = [one.as_dict() for one in parts["risks"]]
     return JSONResponse(
-        {
-            "answered": sum(one.answered for one in subjects),
-            "total": sum(one.total for one in subjects),
-            "opened": sum(one.opened for one in subjects),
-            "risks": [dataclasses.asdict(one) for one in risks],
-            "html": templates.get_template("_progress.html").render(**parts),
-        }
+        {name: parts[name] for name in ("answered", "total", "opened")} | {"risks": risks, "html": html}
     )
+
+
+def _progress(session: Session, experiment: Experiment) -> dict[str, Any]:
+    trials, answers = results.choices_of(session, experiment)
+    places, seen = results.places_of(session, experiment), votes.screening(trials, answers)
+    people = projects.people_of(session, experiment_id=experiment.id)
+    subjects = [
+        (one, places.get(one.id, 0), seen.get(str(one.id)) or votes.Screening(subject=str(one.id)))
+        for one in people
+    ]
+    risks = votes.risks(trials, answers)
+    return {
+        "experiment": experiment,
+        "answered": len(answers),
+        "total": sum(places.values()),
+        "opened": sum(one.opened is not None for one in people),
+        "subjects": subjects,
+        "risks": risks,
+        "figure": risk_figure(risks),
+    }
 
 
 def invite(request: Request, session: Session, document: Any) -> Response:
@@ -156,49 +175,30 @@ def close(request: Request, session: Session, _form: dict[str, str]) -> Response
 
 def answers_csv(request: Request, session: Session) -> Response:
     """Send all answers."""
-    rows = results.rows_of(session, _experiment(request, session))
-    return _download(results.export_csv(rows), "text/csv", "answers.csv")
+    experiment = _experiment(request, session)
+    names = {str(one.id): one.name for one in projects.people_of(session, experiment_id=experiment.id)}
+    table = files.comparisons_csv(*results.choices_of(session, experiment), names)
+    return _download(table, "text/csv", "answers.csv")
 
 
 def votes_csv(request: Request, session: Session) -> Response:
     """Send the majority votes."""
-    rows = results.rows_of(session, _experiment(request, session))
-    return _download(results.votes_csv(rows), "text/csv", "votes.csv")
+    table = files.votes_csv(*results.choices_of(session, _experiment(request, session)))
+    return _download(table, "text/csv", "votes.csv")
 
 
 def risk_svg(request: Request, session: Session) -> Response:
     """Send the figure."""
-    rows = results.rows_of(session, _experiment(request, session))
-    return _download(risk_figure(results.risks(rows)), "image/svg+xml", "risk.svg")
+    found = votes.risks(*results.choices_of(session, _experiment(request, session)))
+    return _download(risk_figure(found), "image/svg+xml", "risk.svg")
 
 
 def document(request: Request, session: Session) -> Response:
-    """Send the trials, so that the experiment can be repeated elsewhere."""
+    """Send trials and answers, so that the experiment can be counted or repeated elsewhere."""
     experiment = _experiment(request, session)
-    trials = session.scalars(select(Trial).where(Trial.experiment_id == experiment.id).order_by(Trial.id))
-    names = {image.id: image.name for image in projects.images_of(session, experiment.project_id)}
-    listed = [
-        {
-            "trial": one.id,
-            "image": names.get(one.image_id),
-            "part": one.part,
-            "mode": one.mode,
-            "detector": one.detector,
-            "false_alarm": one.alarm,
-            "label": one.label,
-        }
-        for one in trials
-    ]
-    return JSONResponse(
-        {
-            "name": experiment.name,
-            "mode": experiment.mode,
-            "seed": experiment.seed,
-            "settings": experiment.settings,
-            "trials": listed,
-        },
-        headers={"content-disposition": 'attachment; filename="experiment.json"'},
-    )
+    about = {name: getattr(experiment, name) for name in ("name", "mode", "seed", "settings")}
+    text = files.trials_json(*results.choices_of(session, experiment), **about)
+    return _download(text, "application/json", "experiment.json")
 
 
 def _experiment(request: Request, session: Session) -> Experiment:

@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 NAME_LENGTH = 120
+TRIAL_NAME_LENGTH = 400
 
 
 def now() -> datetime:
@@ -211,12 +212,17 @@ class Experiment(Base):
 
 
 class Trial(Base):
-    """Two boundary segments of one image: a detector's false alarm and a label."""
+    """A trial of a forced choice: a detector's false alarm and a label, each as x, y of centre and pixels.
+
+    The name is the trial's id in files, and the side that of its false alarm there; subjects may see another.
+    """
 
     __tablename__ = "trials"
     id: Mapped[int] = mapped_column(primary_key=True)
     experiment_id: Mapped[int] = _reference("experiments.id")
     image_id: Mapped[int] = _reference("images.id", index=False)
+    name: Mapped[str] = mapped_column(String(TRIAL_NAME_LENGTH), server_default="")
+    alarm_side: Mapped[str] = mapped_column(String(5), server_default="left")
     part: Mapped[str] = mapped_column(String(10))
     mode: Mapped[str] = mapped_column(String(10))
     detector: Mapped[str] = mapped_column(String(NAME_LENGTH))
@@ -248,6 +254,7 @@ class Answer(Base):
 
 
 Index("ix_events_annotation_key", Event.annotation_id, Event.key, unique=True)
+Index("ix_trials_name", Trial.experiment_id, Trial.name, unique=True)
 Index("ix_slots_invitation_trial", Slot.invitation_id, Slot.trial_id, unique=True)
 Index("ix_invitations_subject", Invitation.experiment_id, Invitation.number, unique=True)
 Index(

@@ -85,12 +85,8 @@ def login_page(request: Request, session: Session) -> Response:
 async def login(request: Request, form: dict[str, str]) -> Response:
     """Check the password."""
     if await studio_of(request).is_password(request, form.get("password", "")):
-
-        def begin() -> Response:
-            with studio_of(request).database.session() as session:
-                return _welcome(request, session)
-
-        return await run_in_threadpool(begin)
+        database = studio_of(request).database
+        return await run_in_threadpool(database.write, lambda session: _welcome(request, session))
     return page(request, "login.html", 403, message="That is not the password.", has_password=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from edgecritic.studio.results import RiskRow
+from edgecritic.annotators.votes import Risk
 
 __all__ = ["risk_figure"]
 
@@ -13,7 +13,7 @@ _COLOURS = {"hard": "#c2410c", "easy": "#1d6fb8"}
 _LEFT, _TOP, _HEIGHT, _GROUP, _BAR, _RIGHT = 56, 52, 240, 96, 30, 64
 
 
-def risk_figure(rows: Sequence[RiskRow]) -> str:
+def risk_figure(rows: Sequence[Risk]) -> str:
     """Return an SVG: bars with Wilson intervals, the means of both modes, and the line of chance at ½.
 
     After Figure 3 of Hou, Yuille & Koch, "Boundary detection benchmarking: beyond F-measures", CVPR 2013.
@@ -59,7 +59,7 @@ def risk_figure(rows: Sequence[RiskRow]) -> str:
     return "".join(parts)
 
 
-def _bar(row: RiskRow, middle: float) -> str:
+def _bar(row: Risk, middle: float) -> str:
     top, low, high = _y(row.risk), _y(row.low), _y(row.high)
     told = (
         f"{row.detector}, {row.mode}: {row.risk:.3f} ({row.low:.3f} to {row.high:.3f}), {row.trials} trials"
@@ -84,7 +84,7 @@ def _tick(value: float, width: int) -> str:
     )
 
 
-def _legend(rows: Sequence[RiskRow], mode: str, place: int) -> str:
+def _legend(rows: Sequence[Risk], mode: str, place: int) -> str:
     mean = _mean(rows, mode)
     x = _LEFT + place * 150
     return (
@@ -93,12 +93,12 @@ def _legend(rows: Sequence[RiskRow], mode: str, place: int) -> str:
     )
 
 
-def _mean(rows: Sequence[RiskRow], mode: str) -> float:
+def _mean(rows: Sequence[Risk], mode: str) -> float:
     chosen = [row.risk for row in rows if row.mode == mode]
     return sum(chosen) / len(chosen)
 
 
-def _words(rows: Sequence[RiskRow]) -> str:
+def _words(rows: Sequence[Risk]) -> str:
     if not rows:
         return "Dataset risk: no trial is decided yet"
     return "Dataset risk: " + "; ".join(f"{row.detector} {row.mode} {row.risk:.2f}" for row in rows)

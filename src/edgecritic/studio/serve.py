@@ -56,9 +56,9 @@ def prepare(settings: Settings, *, command: str, example: bool = True) -> Databa
         raise _open_to_all(settings, command)
     database = open_database(settings.database_url, f"{command} --migrate")
     try:
-        with database.session() as session:
-            if given and not auth.check_password(session, given):
-                auth.set_password(session, given)
+        if given:
+            database.write(lambda session: _set_password(session, given))
+        with database.reading() as session:
             if settings.needs_password and not auth.has_password(session):
                 raise _open_to_all(settings, command)
             empty = session.scalar(select(Project.id).limit(1)) is None
@@ -68,6 +68,11 @@ def prepare(settings: Settings, *, command: str, example: bool = True) -> Databa
         database.close()
         raise
     return database
+
+
+def _set_password(session: Session, given: str) -> None:
+    if not auth.check_password(session, given):
+        auth.set_password(session, given)
 
 
 def _open_to_all(settings: Settings, command: str) -> InputError:
@@ -83,10 +88,11 @@ def _open_to_all(settings: Settings, command: str) -> InputError:
 
 def login_path(settings: Settings, database: Database) -> str:
     """Return the path at which the owner begins: a link that works once; empty if there is a password."""
-    with database.session() as session:
-        if settings.proxy_user_header or auth.has_password(session):
-            return ""
-        return link_path(session)
+
+    def work(session: Session) -> str:
+        return "" if settings.proxy_user_header or auth.has_password(session) else link_path(session)
+
+    return database.write(work)
 
 
 def link_path(session: Session) -> str:
@@ -101,13 +107,16 @@ def add_example(database: Database, images: int = 6) -> None:
     cases = dataset(images, size=(240, 320))
     uploads = [make_upload(_as_bytes(case.image)) for case in cases]
     maps = [{name: detect(case.image, name) for name in DETECTORS} for case in cases]
-    with database.session() as session:
+
+    def fill(session: Session) -> None:
         project = projects.create_project(session, "Synthetic shapes")
         for case, upload, found in zip(cases, uploads, maps, strict=True):
             image = projects.add_image(session, project.id, case.id, upload)
             projects.add_maps(session, image, "label", "annotator", case.truths)
             for name, strength in found.items():
                 projects.add_maps(session, image, "detector", name, [strength])
+
+    database.write(fill)
 
 
 def listen(settings: Settings) -> list[socket.socket]:

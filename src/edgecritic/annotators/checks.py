@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.annotators.choice import Segment, around
 from edgecritic.inputs import BoolArray
 
 __all__ = ["CHECK_DETECTOR", "obvious_pair"]
@@ -17,11 +18,10 @@ _TRIES = 40
 
 def obvious_pair(
     gradient: NDArray[np.uint8], labels: Sequence[BoolArray], square: int, rng: np.random.Generator
-) -> tuple[list[int], list[int]] | None:
+) -> tuple[Segment, Segment] | None:
     """Return a straight line where the image is flattest, and one person's label where the edge is strongest.
 
-    Both as x, y of the centre followed by x, y of every pixel; None if the image has no labels or is
-    too small.
+    The line takes the part of the false alarm. None if the image has no labels or is too small.
     """
     reach = square // 2
     height, width = gradient.shape
@@ -32,7 +32,7 @@ def obvious_pair(
     chosen = places[rng.integers(len(places), size=_TRIES)]
     sharpness = [_mean(gradient, row, column, reach, drawn) for row, column in chosen]
     row, column = chosen[int(np.argmax(sharpness))]
-    label = _window(drawn, row, column, reach)
+    label = around(drawn, chosen[int(np.argmax(sharpness))], square, "label")
     flattest, centre = np.inf, None
     for _ in range(_TRIES):
         y = int(rng.integers(reach, height - reach))
@@ -42,7 +42,7 @@ def obvious_pair(
             flattest, centre = busy, (y, x)
     if centre is None:
         return None
-    return _line(centre, reach, rng), [int(column), int(row), *label]
+    return _line(centre, reach, rng), label
 
 
 def _mean(gradient: NDArray[np.uint8], row: int, column: int, reach: int, mask: BoolArray) -> float:
@@ -51,16 +51,11 @@ def _mean(gradient: NDArray[np.uint8], row: int, column: int, reach: int, mask: 
     return float(inside.mean()) * min(1.0, inside.size / (2 * reach))
 
 
-def _window(mask: BoolArray, row: int, column: int, reach: int) -> list[int]:
-    top, left = max(row - reach, 0), max(column - reach, 0)
-    inside = np.argwhere(mask[top : row + reach + 1, left : column + reach + 1])
-    return [int(value) for y, x in inside for value in (x + left, y + top)]
-
-
-def _line(centre: tuple[int, int], reach: int, rng: np.random.Generator) -> list[int]:
+def _line(centre: tuple[int, int], reach: int, rng: np.random.Generator) -> Segment:
     angle = rng.uniform(0, np.pi)
     steps = np.arange(-reach, reach + 1)
     longest = max(abs(np.cos(angle)), abs(np.sin(angle)))
     xs = np.rint(centre[1] + steps * np.cos(angle) / longest).astype(int)
     ys = np.rint(centre[0] + steps * np.sin(angle) / longest).astype(int)
-    return [centre[1], centre[0], *(int(value) for pair in zip(xs, ys, strict=True) for value in pair)]
+    pixels = tuple((int(y), int(x)) for y, x in zip(ys, xs, strict=True))
+    return Segment(kind="false alarm", centre=centre, pixels=pixels)
