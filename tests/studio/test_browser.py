@@ -11,7 +11,7 @@ import pytest
 from PIL import Image as Picture
 
 from edgecritic.studio import labelling, projects
-from edgecritic.studio.fold import Edit, fold, line
+from edgecritic.studio.fold import Edit, fold
 from edgecritic.studio.models import Annotation
 from edgecritic.studio.pictures import encode_png, read_photo
 
@@ -123,8 +123,8 @@ def test_labelling_from_threshold_to_export(browser, site, link, open_page):
         click(page, *point)
     page.keyboard.press("Enter")
     after_line = shown_map(page, shape)
-    for start_point, end in (((5, 50), (25, 58)), ((25, 58), (40, 50))):
-        assert all(after_line[row, column] for column, row in line(*start_point, *end))
+    drawn = fold(np.zeros_like(levels), 1, [Edit("draw", {"points": [5, 50, 25, 58, 40, 50]})])
+    assert np.array_equal(after_line, after_delete | drawn)
 
     page.keyboard.press("l")
     crest = np.argwhere(levels >= 150)
