@@ -17,13 +17,13 @@ import { View } from "./view.js";
 async function start() {
   const size = [Number(setup.width), Number(setup.height)];
   const [photo, levels, gradient, known] = await Promise.all([
-    picture(`${files}/photo`), bytes(`${files}/proposal`, size), bytes(`${files}/gradient`, size), get(`${work}/events`),
+    picture(`${files}/photo`), bytes(`${files}/proposal`, size), bytes(`${files}/gradient`, size), storedEvents(),
   ]);
   desk.state = new LabelState(levels, ...size, Number(setup.level));
   desk.history = new History(desk.state);
-  for (const event of known.events) desk.history.push(event);
+  for (const event of known) desk.history.push(event);
   desk.sync = new Sync(`${work}/events`, `${location.host}:${setup.annotation}`, showState);
-  for (const event of desk.sync.resume(known.events)) desk.history.push(event);
+  for (const event of desk.sync.resume(known)) desk.history.push(event);
   if (!desk.sync.waiting.length) showState("saved", 0);
   desk.gradient = gradient;
   desk.view = new View($("canvas"), photo, desk.state);
@@ -43,6 +43,17 @@ async function start() {
   showNumbers();
   document.body.dataset.ready = "yes";
   window.studio = desk;
+}
+
+/** Load all edits, page by page. */
+async function storedEvents() {
+  const events = [];
+  let page;
+  do {
+    page = await get(`${work}/events?from=${events.length}`);
+    events.push(...page.events);
+  } while (page.events.length && events.length < page.count);
+  return events;
 }
 
 async function picture(path) {
