@@ -199,6 +199,11 @@ def test_the_keyboard_alone_is_enough(browser, site, link, open_page):
     assert page.is_visible("#help")
 
 
+def answer_with(page, path, script):
+    """Let a script of the studio be another one."""
+    page.route(f"**/static/{path}", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+
+
 def test_a_new_tool_is_a_file_and_a_line(browser, site, link, open_page):
     """The example of CONTRIBUTING.md: its button, key, hint and help are there, and it works."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -208,11 +213,8 @@ def test_a_new_tool_is_a_file_and_a_line(browser, site, link, open_page):
         "move, specks]", "move, specks, frame]"
     )
     page = open_page()
-    for path, script in (("tools/frame.js", example), ("tools.js", listed)):
-        page.route(
-            f"**/static/{path}",
-            lambda route, script=script: route.fulfill(body=script, content_type="text/javascript"),
-        )
+    answer_with(page, "tools/frame.js", example)
+    answer_with(page, "tools.js", listed)
     open_tool(page, site, link)
     page.keyboard.press("f")
     assert page.get_attribute("[data-tool=frame]", "aria-pressed") == "true"

@@ -287,49 +287,63 @@ def _know(
 
 @kernel
 def remove_specks(marks: Bytes, levels: Bytes, least: int, size: int) -> None:
-    """Remove every 8-connected piece of fewer than `size` pixels: runs of rows, joined where they touch."""
+    """Remove every 8-connected piece of fewer than `size` pixels: runs of rows, joined where they touch.
+
+    A run has the number of the piece above it, or a new one; where it joins two pieces, the later number
+    gets the earlier one as its parent, which keeps the pixels of both. Few numbers are in use at a time,
+    whatever the map.
+    """
     height = marks.shape[0]
     ends = np.empty(_count_runs(marks, levels, least) * 2 + 2, dtype=np.int32)
+    piece = np.empty(ends.size // 2, dtype=np.int32)
     parent = np.empty(ends.size // 2, dtype=np.int32)
     pixels = np.empty(ends.size // 2, dtype=np.int32)
     first = np.empty(height + 1, dtype=np.int64)
-    above, here = 0, 0
+    above, here, pieces = 0, 0, 0
     for row in range(height):
         first[row] = here
         stop = here + _runs(marks[row], levels[row], least, ends[2 * here :])
         other = above
         for run in range(here, stop):
-            parent[run] = run
             start, end = ends[2 * run], ends[2 * run + 1]
-            pixels[run] = end - start
             while other < here and ends[2 * other + 1] < start:
                 other += 1
-            mine, touching = run, other
+            mine, touching = -1, other
             while touching < here and ends[2 * touching] <= end:
-                root = _root(parent, touching)
-                if root != mine:
-                    low, high = min(root, mine), max(root, mine)
-                    parent[high] = low
-                    pixels[low] += pixels[high]
-                    mine = low
+                if piece[touching] != mine:
+                    root = _root(parent, piece[touching])
+                    if mine < 0:
+                        mine = root
+                    elif root != mine:
+                        low, high = min(root, mine), max(root, mine)
+                        parent[high] = low
+                        pixels[low] += pixels[high]
+                        mine = low
                 touching += 1
+            if mine < 0:
+                mine = pieces
+                parent[mine], pixels[mine] = mine, 0
+                pieces += 1
+            piece[run] = mine
+            pixels[mine] += end - start
             other = max(other, touching - 1)
         above, here = here, stop
     first[height] = here
+    for number in range(pieces):
+        parent[number] = parent[parent[number]]  # the root: parents have lower numbers, and these are done
     for row in range(height):
         for run in range(first[row], first[row + 1]):
-            parent[run] = parent[parent[run]]  # the root: it is above, and those above are known
-            if pixels[parent[run]] < size:
+            if pixels[parent[piece[run]]] < size:
                 for column in range(ends[2 * run], ends[2 * run + 1]):
                     marks[row, column] = REMOVED
 
 
 @kernel
-def _root(parent: Int32s, run: int) -> int:
-    while parent[run] != run:
-        parent[run] = parent[parent[run]]
-        run = parent[run]
-    return run
+def _root(parent: Int32s, piece: int) -> int:
+    while parent[piece] != piece:
+        parent[piece] = parent[parent[piece]]
+        piece = parent[piece]
+    return piece
 
 
 @kernel

@@ -260,7 +260,8 @@ def runs_of(mask: BoolArray) -> list[int]:
         raise InputError(
             f"the map has more than {MOST_RUNS // 2:,} runs of edge pixels; remove specks from it first"
         )
-    return runs[:count].tolist()
+    listed: list[int] = runs[:count].tolist()
+    return listed
 
 
 _FIELDS: Final[dict[str, set[str]]] = {
