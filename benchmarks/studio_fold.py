@@ -85,7 +85,7 @@ LEVELS = {"full": full, "noise": noise, "checks": checks}
 def measure(levels: str, folder: Path) -> dict[str, tuple[float, float, float]]:
     """Fold every sequence once on one proposal; return seconds of CPU, of the clock, and MiB at most."""
     from edgecritic.run.warmup import parts
-    from edgecritic.studio.fold import Edit, check_edit, check_specks, fold
+    from edgecritic.studio.fold import check_edit, check_specks, counting, fold
 
     dict(parts())["edits of label maps"]()
     proposal = np.load(folder / f"{levels}.npy")
@@ -94,9 +94,9 @@ def measure(levels: str, folder: Path) -> dict[str, tuple[float, float, float]]:
         rows = make()
         assert len(rows) <= 100
         check_specks([op for op, _ in rows], SHAPE)
-        edits = [check_edit(op, data, SHAPE) for op, data in rows]
+        edits = [check_edit(*rows[place], SHAPE) for place in counting([op for op, _ in rows])]
         start, clock = time.thread_time(), time.perf_counter()
-        fold(proposal, 1, [Edit(edit.op, edit.data) for edit in edits])
+        fold(proposal, 1, edits)
         spent = time.thread_time() - start, time.perf_counter() - clock
         found[name] = (*spent, _peak())
     return found

@@ -12,7 +12,6 @@ from edgecritic.datasets.write import write_map
 from edgecritic.detectors import Detection, detect, detectors
 from edgecritic.detectors.base import bind
 from edgecritic.detectors.external import FolderDetector, FunctionDetector
-from edgecritic.detectors.proposal import Edit, propose, read_edits, write_edits
 from edgecritic.errors import DataError, InputError, UnknownNameError
 
 NAMES = [
@@ -190,48 +189,3 @@ def test_folders_are_detectors(tmp_path: Path) -> None:
         detect(np.zeros((6, 6)), folder)
     with pytest.raises(InputError, match="no parameters"):
         detect(np.zeros((6, 6)), folder, name="a", sigma=1)
-
-
-def test_proposals_are_edited_and_replayed(tmp_path: Path) -> None:
-    square = np.zeros((20, 20))
-    square[6:14, 6:14] = 1
-    rim = ndi.binary_dilation(square > 0) & (square == 0)
-    first = propose(square + 0.5 * rim)
-    assert first.candidate[rim].all()
-    extra = first.candidate & ~rim
-    edited = first.delete(extra).accept(rim).add([(0, 0)]).delete([(0, 0)]).add([(1, 1)])
-    expected = rim.copy()
-    expected[1, 1] = True
-    np.testing.assert_array_equal(edited.truth(), expected)
-    np.testing.assert_array_equal(edited.truth(pending="drop"), expected)
-    assert not edited.pending.any()
-    assert not edited.undo().truth()[1, 1]
-    np.testing.assert_array_equal(first.truth(), first.candidate)
-    assert not first.truth(pending="drop").any()
-    file = write_edits(tmp_path / "edits.json", edited)
-    np.testing.assert_array_equal(read_edits(file, first).truth(), expected)
-    assert read_edits(file, first).edits == edited.edits
-    with pytest.raises(InputError, match="was made for an image"):
-        read_edits(file, propose(np.eye(5)))
-    assert first.delete([]).accept([(0, 0)]).edits == (Edit("delete", ()), Edit("accept", ()))
-
-
-def test_wrong_edits_are_refused(tmp_path: Path) -> None:
-    proposal = propose(np.eye(5), threshold=0.5)
-    for pixels in ([(5, 0)], [(-1, 0)], [(0.5, 0)], [(1, 2, 3)], [1, 2]):
-        with pytest.raises(InputError, match="pixels"):
-            proposal.add(pixels)
-    with pytest.raises(InputError, match="accept, delete or add"):
-        Edit("paint", ())  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="pending"):
-        proposal.truth(pending="ask")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="threshold"):
-        propose(np.eye(5), threshold=2)
-    broken = tmp_path / "broken.json"
-    for text in ("{", "[]", '{"format": "edgecritic-edits-1"}'):
-        broken.write_text(text)
-        with pytest.raises(DataError, match="broken"):
-            read_edits(broken, proposal)
-    broken.write_text('{"format": "other", "shape": [5, 5], "edits": []}')
-    with pytest.raises(DataError, match="expected"):
-        read_edits(broken, proposal)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import io
+import json
 import random
+import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image as Picture
 
+from edgecritic import studio
 from edgecritic.studio import labelling, projects
-from edgecritic.studio.fold import Edit, fold, line
+from edgecritic.studio.fold import Edit, counting, fold
 from edgecritic.studio.models import Annotation
 from edgecritic.studio.pictures import encode_png, read_photo
 
 playwright = pytest.importorskip("playwright.sync_api")
 
+ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
@@ -123,8 +128,8 @@ def test_labelling_from_threshold_to_export(browser, site, link, open_page):
         click(page, *point)
     page.keyboard.press("Enter")
     after_line = shown_map(page, shape)
-    for start_point, end in (((5, 50), (25, 58)), ((25, 58), (40, 50))):
-        assert all(after_line[row, column] for column, row in line(*start_point, *end))
+    drawn = fold(np.zeros_like(levels), 1, [Edit("draw", {"points": [5, 50, 25, 58, 40, 50]})])
+    assert np.array_equal(after_line, after_delete | drawn)
 
     page.keyboard.press("l")
     crest = np.argwhere(levels >= 150)
@@ -152,10 +157,8 @@ def test_labelling_from_threshold_to_export(browser, site, link, open_page):
 
     with site.database.reading() as session:
         work = session.get_one(Annotation, 1)
-        edits = labelling.event_rows(session, work)
-        assert {"threshold", "despeckle", "erase", "delete", "draw", "undo", "redo"} <= {
-            edit["op"] for edit in edits
-        }
+        done = {json.loads(edit)["op"] for edit in labelling.event_page(session, work)}
+        assert done == {"threshold", "despeckle", "erase", "delete", "draw", "undo", "redo"}
         folded = labelling.map_of(session, work)
     assert np.array_equal(folded, after_wire)
     content = page.evaluate(
@@ -194,6 +197,57 @@ def test_the_keyboard_alone_is_enough(browser, site, link, open_page):
     assert edits == [Edit("draw", {"points": [x, y, x - 20, y - 1]})]
     page.keyboard.press("?")
     assert page.is_visible("#help")
+
+
+def answer_with(page, path, script):
+    """Let a script of the studio be another one."""
+    page.route(f"**/static/{path}", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+
+
+def test_a_new_tool_is_a_file_and_a_line(browser, site, link, open_page):
+    """The example of CONTRIBUTING.md: its button, key, hint and help are there, and it works."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    example = next(part for part in re.findall(r"```js\n(.*?)```", text, re.DOTALL) if "extends Tool" in part)
+    listed = (Path(studio.__file__).parent / "static" / "tools.js").read_text(encoding="utf-8")
+    listed = 'import { frame } from "./tools/frame.js";\n' + listed.replace(
+        "move, specks]", "move, specks, frame]"
+    )
+    page = open_page()
+    answer_with(page, "tools/frame.js", example)
+    answer_with(page, "tools.js", listed)
+    open_tool(page, site, link)
+    page.keyboard.press("f")
+    assert page.get_attribute("[data-tool=frame]", "aria-pressed") == "true"
+    assert page.text_content("#hint") == "Drag from corner to corner."
+    drag(page, (5, 6), (20, 16))
+    saved(page)
+    with site.database.reading() as session:
+        edits = list(labelling.edits_of(session, session.get_one(Annotation, 1)))
+    assert edits == [Edit("draw", {"points": [5, 6, 20, 6, 20, 16, 5, 16, 5, 6]})]
+    page.keyboard.press("?")
+    assert "frame" in page.text_content("#keys dd")
+
+
+def test_every_tool_has_a_file_and_a_line():
+    static = Path(studio.__file__).parent / "static"
+    files = {path.stem for path in (static / "tools").iterdir()}
+    listed = re.findall(r'from "./tools/(\w+).js"', (static / "tools.js").read_text(encoding="utf-8"))
+    assert files == set(listed)
+
+
+def test_the_last_step_of_a_wire_is_taken_back(browser, site, link, open_page):
+    page = open_page()
+    open_tool(page, site, link)
+    page.keyboard.press("l")
+    for point in ((10, 10), (30, 20), (60, 50)):
+        click(page, *point)
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Enter")
+    saved(page)
+    with site.database.reading() as session:
+        [edit] = labelling.edits_of(session, session.get_one(Annotation, 1))
+    assert edit.data["points"][:2] == [10, 10]
+    assert edit.data["points"][-2:] == [30, 20]
 
 
 def test_fingers_draw_and_pinch(browser, site, link, open_page):
@@ -280,7 +334,7 @@ def test_both_folds_make_the_same_pixels(browser, site, open_page):
             }""",
             [levels.ravel().tolist(), width, height, [{"op": e.op, "data": dict(e.data)} for e in steps]],
         )
-        ours = fold(levels, 64, steps)
+        ours = fold(levels, 64, [steps[place] for place in counting([step.op for step in steps])])
         assert np.array_equal(np.array(theirs, bool).reshape(height, width), ours)
 
 

@@ -143,7 +143,41 @@ def test_edits_are_stored_once(database, work):
     with database.reading() as session:
         found = labelling.map_of(session, work)
         assert found[1:6, [1, 3, 5]].all()
-        assert [row["seq"] for row in labelling.event_rows(session, work)] == [0, 1, 2]
+        assert [json.loads(row)["seq"] for row in labelling.event_page(session, work)] == [0, 1, 2]
+
+
+def test_edits_are_read_in_portions(database, work, project, tmp_path, monkeypatch):
+    """No request holds all edits: pages and archives give them some at a time, and none is left out."""
+    strokes = [
+        NewEvent(seq, f"k{seq}", Edit("draw", {"points": [1 + seq, 1, 1 + seq, 5] * (9 if seq == 3 else 1)}))
+        for seq in range(7)
+    ]
+    with database.session() as session:
+        labelling.append_events(session, work, strokes)
+    with database.reading() as session:
+        whole = labelling.event_page(session, work)
+        shown = labelling.map_of(session, work)
+    size = len(json.dumps(dict(strokes[0].edit.data)))
+    for most, expected in ((2 * size, [2, 1, 1, 2, 1]), (1, [1] * 7)):
+        monkeypatch.setattr(labelling, "_READ_BYTES", most)
+        with database.reading() as session:
+            pages, start = [], 0
+            while page := labelling.event_page(session, work, start):
+                pages.append(page)
+                start += len(page)
+            assert [len(page) for page in pages] == expected
+            assert [row for page in pages for row in page] == whole
+            assert np.array_equal(labelling.map_of(session, work), shown)
+    monkeypatch.setattr(labelling, "_READ_AT_ONCE", 3)
+    with database.reading() as session:
+        exports.project_zip(session, project, tmp_path / "project.zip")
+        level = session.get_one(Image, work.image_id).level
+    with zipfile.ZipFile(tmp_path / "project.zip") as archive:
+        [name] = [name for name in archive.namelist() if name.startswith("events/")]
+        document = json.loads(archive.read(name))
+    assert document["events"] == [json.loads(row) for row in whole]
+    assert [row["data"] for row in document["events"]] == [stroke.edit.data for stroke in strokes]
+    assert document["level"] == level
 
 
 def test_two_windows_do_not_mix(database, work):

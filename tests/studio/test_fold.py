@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.ndimage import label
 
 from edgecritic.errors import InputError
-from edgecritic.studio.fold import Edit, check_edit, check_specks, counting, fold, line, runs_of
+from edgecritic.studio.fold import Edit, check_edit, check_specks, counting, fold, runs_of
 
 pytestmark = pytest.mark.kernels
 
@@ -31,6 +31,26 @@ edits = st.one_of(
     st.just(Edit("undo")),
     st.just(Edit("redo")),
 )
+
+
+def line(x0, y0, x1, y1):
+    """Return the pixels nearest to a straight line, one per column, or per row if it is steep.
+
+    Of two that are equally near it is the one towards the end.
+    """
+    count = max(abs(x1 - x0), abs(y1 - y0))
+    pixels = []
+    for step in range(count + 1):
+        x, y = (
+            (abs(end - start) * step * 2 + count) // (2 * count) if count else 0
+            for start, end in ((x0, x1), (y0, y1))
+        )
+        pixels.append((x0 + (x if x1 > x0 else -x), y0 + (y if y1 > y0 else -y)))
+    return pixels
+
+
+def made_by(levels, level, steps):
+    return fold(levels, level, [steps[place] for place in counting([step.op for step in steps])])
 
 
 def slow_fold(levels, level, steps):
@@ -89,12 +109,16 @@ def test_fold_agrees_with_the_plain_rules(steps, seed):
     levels = (rng.integers(0, 256, (HEIGHT, WIDTH)) * (rng.random((HEIGHT, WIDTH)) < 0.5)).astype(np.uint8)
     for edit in steps:
         check_edit(edit.op, dict(edit.data), levels.shape)
-    assert np.array_equal(fold(levels, 64, steps), slow_fold(levels, 64, steps))
+    assert np.array_equal(made_by(levels, 64, steps), slow_fold(levels, 64, steps))
 
 
 @given(xs, ys, xs, ys)
 def test_a_line_is_connected_and_straight(x0, y0, x1, y1):
-    pixels = line(x0, y0, x1, y1)
+    drawn = fold(np.zeros((HEIGHT, WIDTH), np.uint8), 1, [Edit("draw", {"points": [x0, y0, x1, y1]})])
+    ahead = (1 if x1 >= x0 else -1), (1 if y1 >= y0 else -1)
+    pixels = sorted(
+        ((int(x), int(y)) for y, x in np.argwhere(drawn)), key=lambda at: (at[0] * ahead[0], at[1] * ahead[1])
+    )
     assert pixels[0] == (x0, y0)
     assert pixels[-1] == (x1, y1)
     assert len(pixels) == max(abs(x1 - x0), abs(y1 - y0)) + 1
@@ -128,6 +152,29 @@ def test_runs_bring_a_map_back():
     mask = rng.random((7, 11)) < 0.4
     edit = check_edit("replace", {"runs": runs_of(mask)}, mask.shape)
     assert np.array_equal(fold(np.full((7, 11), 99, np.uint8), 1, [edit]), mask)
+
+
+def test_runs_are_those_of_a_plain_loop():
+    rng = np.random.default_rng(4)
+    for density in (0, 0.1, 0.5, 0.9, 1):
+        mask = rng.random((9, 14)) < density
+        found = [
+            place
+            for start, length in np.reshape(runs_of(mask), (-1, 2))
+            for place in range(start, start + length)
+        ]
+        assert found == np.flatnonzero(mask).tolist()
+        starts = np.diff(np.concatenate(([0], mask.ravel().astype(int)))) == 1
+        assert runs_of(mask)[::2] == np.flatnonzero(starts).tolist()
+
+
+def test_a_map_of_too_many_runs_is_refused_before_they_are_listed(monkeypatch):
+    board = np.indices((8, 8)).sum(axis=0) % 2 == 0
+    monkeypatch.setattr("edgecritic.studio.fold.MOST_RUNS", 58)
+    assert len(runs_of(board)) == 58  # 32 pixels, of which 3 pairs touch where a row ends
+    monkeypatch.setattr("edgecritic.studio.fold.MOST_RUNS", 56)
+    with pytest.raises(InputError, match="more than 28 runs"):
+        runs_of(board)
 
 
 def test_undo_reaches_back_without_limit():

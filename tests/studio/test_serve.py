@@ -11,6 +11,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from contextlib import closing
 
 import httpx
@@ -20,9 +21,10 @@ from sqlalchemy import func, select
 from edgecritic.cli.main import main
 from edgecritic.errors import DataError, InputError
 from edgecritic.studio import auth
+from edgecritic.studio.app import create_app
 from edgecritic.studio.database import make_engine, open_database
 from edgecritic.studio.models import Image, Project
-from edgecritic.studio.serve import PASSWORD_VARIABLE, prepare, serve
+from edgecritic.studio.serve import PASSWORD_VARIABLE, Running, prepare, serve, server_config
 from edgecritic.studio.settings import Settings
 
 
@@ -49,6 +51,7 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path):
     assert process.returncode == 0
     assert errors == (
         "The link works once and makes your browser the owner's; show it to nobody.\n"
+        "What maps need is compiled in the background; the first map may wait for it.\n"
         "Ctrl+C ends it; everything shown as saved is kept.\n"
     )
 
@@ -99,6 +102,36 @@ def test_a_taken_port_is_named(tmp_path):
         database.close()
         assert main(["studio", "--data", str(tmp_path / "new"), "--port", str(settings.port)]) == 1
         assert not (tmp_path / "new").exists()
+
+
+def test_kernels_are_compiled_in_the_background(tmp_path, monkeypatch):
+    """While they are, others are served; what is left to compile at the end is left out."""
+    begun, release, compiled, told = threading.Event(), threading.Event(), [], []
+
+    def compile_slowly():
+        begun.set()
+        assert release.wait(60)
+        compiled.append("edits")
+
+    monkeypatch.setattr("edgecritic.run.warmup.warm_edits", compile_slowly)
+    monkeypatch.setattr("edgecritic.matching.match", lambda *_: compiled.append("match"))
+    settings = Settings(data=tmp_path, port=0)
+    database = open_database(settings.database_url)
+    server = Running(server_config(create_app(settings, database), settings), settings, told.append)
+    serving = threading.Thread(target=server.run)
+    serving.start()
+    try:
+        assert begun.wait(60)
+        assert httpx.get(f"{told[0]}healthz", trust_env=False).status_code == 200
+        assert compiled == []
+        server.ended.set()
+    finally:
+        release.set()
+        server.should_exit = True
+        serving.join(60)
+    [warming] = [one for one in threading.enumerate() if one.name == "warm-up"] or [serving]
+    warming.join(60)
+    assert compiled == ["edits"]
 
 
 @pytest.mark.parametrize("again", ["one long password", "another password"])

@@ -197,6 +197,7 @@ def _say_ready(settings: Settings, address: str, path: str, no_browser: bool) ->
     print(f"EdgeCritic studio: {address}{path}", flush=True)
     if path:
         sys.stderr.write("The link works once and makes your browser the owner's; show it to nobody.\n")
+    sys.stderr.write("What maps need is compiled in the background; the first map may wait for it.\n")
     sys.stderr.write("Ctrl+C ends it; everything shown as saved is kept.\n")
     if settings.local and not settings.public_url and not no_browser and _has_desktop():
         import webbrowser

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +110,18 @@ class UndatedZip(zipfile.ZipFile):
     ) -> None:
         """Add a member; one that is given by its name gets the oldest date that the format knows."""
         if isinstance(zinfo_or_arcname, str):
-            zinfo_or_arcname = zipfile.ZipInfo(zinfo_or_arcname)
-            zinfo_or_arcname.create_system = 3
-            zinfo_or_arcname.external_attr = 0o644 << 16
-            zinfo_or_arcname.compress_type = self.compression
+            zinfo_or_arcname = self._undated(zinfo_or_arcname)
         super().writestr(zinfo_or_arcname, data, compress_type, compresslevel)
+
+    def write_parts(self, name: str, parts: Iterable[str]) -> None:
+        """Add a member of text whose parts are never in memory all at once."""
+        with self.open(self._undated(name), "w", force_zip64=True) as stream:
+            for part in parts:
+                stream.write(part.encode())
+
+    def _undated(self, name: str) -> zipfile.ZipInfo:
+        made = zipfile.ZipInfo(name)
+        made.create_system = 3
+        made.external_attr = 0o644 << 16
+        made.compress_type = self.compression
+        return made

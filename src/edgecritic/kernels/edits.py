@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecritic.kernels._jit import kernel
+from edgecritic.kernels._jit import inlined, kernel
 from edgecritic.kernels.arrays import Bools, Bytes, Int32s, Int64s
 
 __all__ = [
     *("ADDED", "FREE", "REMOVED"),
-    *("draw", "erase", "fill_runs", "remove_piece", "remove_segment", "remove_specks", "show"),
+    *("draw", "erase", "fill_runs", "find_runs"),
+    *("remove_piece", "remove_segment", "remove_specks", "show"),
 ]
 
 FREE, ADDED, REMOVED = 0, 1, 2
@@ -48,22 +49,54 @@ def fill_runs(marks: Bytes, runs: Int64s) -> None:
 
 
 @kernel
+def find_runs(on: Bools, runs: Int64s) -> int:
+    """Write the runs start, length, start, length, … of a flat map; return how many numbers there are.
+
+    One number more than `runs` can hold is returned if there are too many.
+    """
+    count, start = 0, -1
+    for place in range(on.size + 1):
+        here = place < on.size and on[place]
+        if here and start < 0:
+            start = place
+        elif start >= 0 and not here:
+            if count + 2 > runs.size:
+                return runs.size + 1
+            runs[count], runs[count + 1] = start, place - start
+            count, start = count + 2, -1
+    return count
+
+
+@inlined
+def _slope(x: int, y: int, x1: int, y1: int) -> tuple[int, int, int, int]:
+    """Return the steps and the lengths of a line along both axes; the length down is negative."""
+    return (1 if x < x1 else -1), (1 if y < y1 else -1), abs(x1 - x), -abs(y1 - y)
+
+
+@inlined
+def _next(x: int, y: int, error: int, slope: tuple[int, int, int, int]) -> tuple[int, int, int]:
+    """Return the next pixel of a line by Bresenham's rule, and its error."""
+    step_x, step_y, across, down = slope
+    twice = 2 * error
+    if twice >= down:
+        error += down
+        x += step_x
+    if twice <= across:
+        error += across
+        y += step_y
+    return x, y, error
+
+
+@kernel
 def draw(marks: Bytes, points: Int64s) -> None:
     """Add the straight lines between points x, y, x, y, … by Bresenham's rule."""
     marks[points[1], points[0]] = ADDED
     for at in range(2, points.size, 2):
         x, y, x1, y1 = points[at - 2], points[at - 1], points[at], points[at + 1]
-        step_x, step_y = (1 if x < x1 else -1), (1 if y < y1 else -1)
-        across, down = abs(x1 - x), -abs(y1 - y)
-        error = across + down
+        slope = _slope(x, y, x1, y1)
+        error = slope[2] + slope[3]
         while x != x1 or y != y1:
-            twice = 2 * error
-            if twice >= down:
-                error += down
-                x += step_x
-            if twice <= across:
-                error += across
-                y += step_y
+            x, y, error = _next(x, y, error, slope)
             marks[y, x] = ADDED
 
 
@@ -85,22 +118,15 @@ def erase(marks: Bytes, points: Int64s, reach: Int32s) -> None:
         top, bottom = min(y, y1), max(y, y1) + rows
         for row in range(top, bottom):
             first[row], last[row] = width, -1
-        step_x, step_y = (1 if x < x1 else -1), (1 if y < y1 else -1)
-        across, down = abs(x1 - x), -abs(y1 - y)
-        error = across + down
+        slope = _slope(x, y, x1, y1)
+        error = slope[2] + slope[3]
         while True:
             for row in range(rows):
                 first[y + row] = min(first[y + row], np.int32(x - reach[row]))
                 last[y + row] = max(last[y + row], np.int32(x + reach[row]))
             if x == x1 and y == y1:
                 break
-            twice = 2 * error
-            if twice >= down:
-                error += down
-                x += step_x
-            if twice <= across:
-                error += across
-                y += step_y
+            x, y, error = _next(x, y, error, slope)
         for row in range(max(top - radius, 0), min(bottom - radius, height)):
             start, stop = max(first[row + radius], 0), min(last[row + radius] + 1, width)
             if at and abs(row - points[at + 1]) <= radius:
@@ -261,48 +287,63 @@ def _know(
 
 @kernel
 def remove_specks(marks: Bytes, levels: Bytes, least: int, size: int) -> None:
-    """Remove every 8-connected piece of fewer than `size` pixels: runs of rows, joined where they touch."""
+    """Remove every 8-connected piece of fewer than `size` pixels: runs of rows, joined where they touch.
+
+    A run has the number of the piece above it, or a new one; where it joins two pieces, the later number
+    gets the earlier one as its parent, which keeps the pixels of both. Few numbers are in use at a time,
+    whatever the map.
+    """
     height = marks.shape[0]
     ends = np.empty(_count_runs(marks, levels, least) * 2 + 2, dtype=np.int32)
+    piece = np.empty(ends.size // 2, dtype=np.int32)
     parent = np.empty(ends.size // 2, dtype=np.int32)
     pixels = np.empty(ends.size // 2, dtype=np.int32)
     first = np.empty(height + 1, dtype=np.int64)
-    above, here = 0, 0
+    above, here, pieces = 0, 0, 0
     for row in range(height):
         first[row] = here
         stop = here + _runs(marks[row], levels[row], least, ends[2 * here :])
         other = above
         for run in range(here, stop):
-            parent[run] = run
             start, end = ends[2 * run], ends[2 * run + 1]
-            pixels[run] = end - start
             while other < here and ends[2 * other + 1] < start:
                 other += 1
-            mine, touching = run, other
+            mine, touching = -1, other
             while touching < here and ends[2 * touching] <= end:
-                root = _root(parent, touching)
-                if root != mine:
-                    low, high = min(root, mine), max(root, mine)
-                    parent[high] = low
-                    pixels[low] += pixels[high]
-                    mine = low
+                if piece[touching] != mine:
+                    root = _root(parent, piece[touching])
+                    if mine < 0:
+                        mine = root
+                    elif root != mine:
+                        low, high = min(root, mine), max(root, mine)
+                        parent[high] = low
+                        pixels[low] += pixels[high]
+                        mine = low
                 touching += 1
+            if mine < 0:
+                mine = pieces
+                parent[mine], pixels[mine] = mine, 0
+                pieces += 1
+            piece[run] = mine
+            pixels[mine] += end - start
             other = max(other, touching - 1)
         above, here = here, stop
     first[height] = here
+    for number in range(pieces):
+        parent[number] = parent[parent[number]]  # the root: parents have lower numbers, and these are done
     for row in range(height):
         for run in range(first[row], first[row + 1]):
-            if pixels[_root(parent, run)] < size:
+            if pixels[parent[piece[run]]] < size:
                 for column in range(ends[2 * run], ends[2 * run + 1]):
                     marks[row, column] = REMOVED
 
 
 @kernel
-def _root(parent: Int32s, run: int) -> int:
-    while parent[run] != run:
-        parent[run] = parent[parent[run]]
-        run = parent[run]
-    return run
+def _root(parent: Int32s, piece: int) -> int:
+    while parent[piece] != piece:
+        parent[piece] = parent[parent[piece]]
+        piece = parent[piece]
+    return piece
 
 
 @kernel

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import MissingExtraError
 from edgecritic.inputs import BoolArray
 
-__all__ = ["WarmedPart", "parts", "warm_up", "tiny_pair"]
+__all__ = ["WarmedPart", "parts", "warm_edits", "warm_up", "tiny_pair"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
         ("measures, 3-D", lambda: _measure(3)),
         *_detectors(),
         ("annotators and studies", _studies),
-        ("edits of label maps", _edits),
+        ("edits of label maps", warm_edits),
     ]
 
 
@@ -138,13 +138,15 @@ def _studies() -> None:
     discordant_pairs([1.0, 2.0], [2.0, 1.0])
 
 
-def _edits() -> None:
+def warm_edits() -> None:
+    """Run every kernel of edits."""
     from edgecritic.kernels import edits
 
     candidate, truth = tiny_pair(2)
     levels, marks = candidate.view(np.uint8), np.zeros(truth.shape, dtype=np.uint8)
     line = np.array([0, 0, 5, 5])
     edits.fill_runs(marks.ravel(), line[2:])
+    edits.find_runs(truth.ravel(), line.copy())
     edits.draw(marks, line)
     edits.remove_specks(marks, levels, 1, 9)
     edits.erase(marks, line, np.array([0, 1, 0], dtype=np.int32))

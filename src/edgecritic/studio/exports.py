@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sqlalchemy import select
@@ -70,13 +71,15 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
                 add(f"predictions/{folder}/{name}.png", encode_png(np.rint(255 * strength)))
             for annotation in _work(session, image.id):
                 mine = annotation.invitation_id
+                submitted = annotation.submitted.isoformat() if annotation.submitted else None
                 document = {
                     "annotator": mine,
                     "name": folders.names[mine],
-                    "submitted": annotation.submitted.isoformat() if annotation.submitted else None,
-                    "events": labelling.event_rows(session, annotation),
+                    "submitted": submitted,
+                    "level": image.level,
                 }
-                add(f"events/{name}/{folders.people[mine]}.json", json.dumps(document))
+                file = f"events/{name}/{folders.people[mine]}.json"
+                archive.write_parts(file, _document(document, _events(session, annotation)))
         add("annotators.csv", folders.table())
         add("README.txt", _README)
     return labelled
@@ -118,6 +121,22 @@ def _unused(name: str, taken: set[str]) -> str:
         free, number = f"{name}~{number}", number + 1
     taken.add(free.casefold())
     return free
+
+
+def _events(session: Session, annotation: Annotation) -> Iterator[str]:
+    """Yield all edits, each as JSON; they are read page by page."""
+    start = 0
+    while page := labelling.event_page(session, annotation, start):
+        yield from page
+        start += len(page)
+
+
+def _document(head: dict[str, Any], events: Iterable[str]) -> Iterator[str]:
+    """Yield the parts of a JSON document that ends with a list of events."""
+    yield json.dumps(head)[:-1] + ', "events": ['
+    for number, event in enumerate(events):
+        yield f", {event}" if number else event
+    yield "]}"
 
 
 def _work(session: Session, image_id: int) -> Sequence[Annotation]:

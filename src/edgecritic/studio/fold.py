@@ -31,9 +31,7 @@ __all__ = [
     "check_specks",
     "counting",
     "fold",
-    "line",
     "most_specks",
-    "replay",
     "runs_of",
 ]
 
@@ -144,7 +142,16 @@ def counting(ops: Sequence[str]) -> list[int]:
 
 
 def fold(levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]) -> BoolArray:
-    """Return the map that a sequence of edits makes from a proposal and the threshold to begin with.
+    """Return the map that edits make from a proposal and the threshold to begin with.
+
+    Parameters
+    ----------
+    levels : (rows, columns) uint8 array
+        The proposal.
+    level : int
+        The threshold to begin with.
+    edits : iterable of Edit
+        Those that count (`counting`): no ``undo``, no ``redo``. They are taken one after the other.
 
     Examples
     --------
@@ -154,12 +161,6 @@ def fold(levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]) -> BoolAr
     array([[1, 1, 0],
            [1, 0, 0]])
     """
-    given = list(edits)
-    return replay(levels, level, (given[place] for place in counting([edit.op for edit in given])))
-
-
-def replay(levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]) -> BoolArray:
-    """Return the map of edits among which there is no ``undo`` and no ``redo``."""
     state = LabelState(levels, level)
     specks = 0
     for edit in edits:
@@ -242,36 +243,25 @@ class LabelState:
             remove(self.marks, self.levels, self._least, x, y)
 
 
-def line(x0: int, y0: int, x1: int, y1: int) -> list[tuple[int, int]]:
-    """Return the pixels (x, y) of a straight line by Bresenham's rule, both ends included.
+def runs_of(mask: BoolArray) -> list[int]:
+    """Return the raster runs of a map: start, length, start, length, …
 
     Examples
     --------
-    >>> line(0, 0, 3, 1)
-    [(0, 0), (1, 0), (2, 1), (3, 1)]
+    >>> runs_of(np.array([[False, True, True], [True, False, True]]))
+    [1, 3, 5, 1]
     """
-    step_x, step_y = (1 if x0 < x1 else -1), (1 if y0 < y1 else -1)
-    across, down = abs(x1 - x0), -abs(y1 - y0)
-    error = across + down
-    pixels = [(x0, y0)]
-    while (x0, y0) != (x1, y1):
-        twice = 2 * error
-        if twice >= down:
-            error += down
-            x0 += step_x
-        if twice <= across:
-            error += across
-            y0 += step_y
-        pixels.append((x0, y0))
-    return pixels
+    from edgecritic.kernels import edits as kernels
 
-
-def runs_of(mask: BoolArray) -> list[int]:
-    """Return the raster runs of a map: start, length, start, length, …"""
-    flat = np.concatenate(([0], mask.ravel().astype(np.int8), [0]))
-    change = np.diff(flat)
-    starts, ends = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
-    return np.column_stack([starts, ends - starts]).ravel().tolist()
+    flat = np.ascontiguousarray(mask).ravel()
+    runs = np.empty(MOST_RUNS, dtype=np.int64)
+    count = kernels.find_runs(flat, runs)
+    if count > MOST_RUNS:
+        raise InputError(
+            f"the map has more than {MOST_RUNS // 2:,} runs of edge pixels; remove specks from it first"
+        )
+    listed: list[int] = runs[:count].tolist()
+    return listed
 
 
 _FIELDS: Final[dict[str, set[str]]] = {

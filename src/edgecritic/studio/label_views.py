@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import auth, judge_views, labelling, projects
 from edgecritic.studio.app import (
@@ -133,14 +136,15 @@ def send_file(session: Session, image_id: int, kind: str) -> Response:
 
 
 def events(request: Request, session: Session) -> Response:
-    """Send all edits."""
+    """Send some of the edits, from the one whose number the query gives; there are `count` in all."""
     _, annotation = _work(request, session)
-    return JSONResponse(
-        {
-            "events": labelling.event_rows(session, annotation),
-            "submitted": annotation.submitted is not None,
-        }
-    )
+    start = request.query_params.get("from", "0")
+    if not re.fullmatch("[0-9]{1,9}", start):
+        raise InputError("from must be the number of an edit")
+    page = labelling.event_page(session, annotation, int(start))
+    count, submitted = labelling.count_events(session, annotation), annotation.submitted is not None
+    content = f'{{"count": {count}, "submitted": {json.dumps(submitted)}, "events": [{", ".join(page)}]}}'
+    return Response(content, media_type="application/json")
 
 
 def append(request: Request, session: Session, document: Any) -> Response:

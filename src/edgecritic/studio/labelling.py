@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import threading
 from collections import Counter
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Text, cast, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -18,7 +19,7 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import projects
 from edgecritic.studio.database import hold
-from edgecritic.studio.fold import Edit, check_edit, check_key, check_specks, counting, replay, runs_of
+from edgecritic.studio.fold import Edit, check_edit, check_key, check_specks, counting, fold, runs_of
 from edgecritic.studio.models import Annotation, Event, Image, Invitation, now
 from edgecritic.studio.pictures import as_map
 from edgecritic.studio.problems import Conflict, NotFound
@@ -30,7 +31,7 @@ __all__ = [
     "append_events",
     "count_events",
     "edits_of",
-    "event_rows",
+    "event_page",
     "find_annotation",
     "import_map",
     "labels_of",
@@ -44,7 +45,8 @@ __all__ = [
 
 MOST_EVENTS = 200_000
 MOST_AT_ONCE = 500
-_READ_AT_ONCE = 100
+_READ_AT_ONCE = 500
+_READ_BYTES = 4 * 2**20
 _folding = threading.BoundedSemaphore(2)
 """Folds that run at the same time; each may need some hundred megabytes."""
 
@@ -186,43 +188,60 @@ def count_events(session: Session, annotation: Annotation) -> int:
     return session.scalar(query) or 0
 
 
-def event_rows(session: Session, annotation: Annotation) -> list[dict[str, Any]]:
-    """Return the edits as a browser or an archive takes them."""
+def event_page(session: Session, annotation: Annotation, start: int = 0) -> list[str]:
+    """Return edits from a place on, each as a JSON document: as many as are read at once, none at the end."""
     rows = session.execute(
-        select(Event.seq, Event.key, Event.op, Event.data, Event.client_time, Event.server_time)
+        select(Event.seq, Event.key, Event.op, cast(Event.data, Text), Event.client_time, Event.server_time)
         .where(Event.annotation_id == annotation.id)
+        .where(Event.seq.in_(next(_portions(session, annotation, range(start, MOST_EVENTS)), [])))
         .order_by(Event.seq)
     )
     return [
-        {
-            "seq": row.seq,
-            "key": row.key,
-            "op": row.op,
-            "data": row.data,
-            "at": row.client_time.isoformat() if row.client_time else None,
-            "saved": row.server_time.isoformat(),
-        }
-        for row in rows
+        f'{{"seq": {seq}, "key": "{key}", "op": "{op}", "data": {data}, '
+        f'"at": {json.dumps(at and at.isoformat())}, "saved": "{saved.isoformat()}"}}'
+        for seq, key, op, data, at, saved in rows
     ]
 
 
 def edits_of(session: Session, annotation: Annotation) -> Iterator[Edit]:
     """Yield the edits that make the map, in their order; only some of them are in memory at a time."""
-    places = counting(_ops(session, annotation))
-    for at in range(0, len(places), _READ_AT_ONCE):
-        part = Event.seq.in_(places[at : at + _READ_AT_ONCE])
+    for places in _portions(session, annotation, counting(_ops(session, annotation))):
         rows = session.execute(
-            select(Event.op, Event.data).where(Event.annotation_id == annotation.id, part).order_by(Event.seq)
+            select(Event.op, Event.data)
+            .where(Event.annotation_id == annotation.id, Event.seq.in_(places))
+            .order_by(Event.seq)
         )
         for row in rows:
             yield Edit(row.op, row.data)
+
+
+def _portions(session: Session, annotation: Annotation, places: Sequence[int]) -> Iterator[list[int]]:
+    """Yield places of edits as they are read at once: 500, or less if they have more than 4 MiB, but one."""
+    for at in range(0, len(places), _READ_AT_ONCE):
+        wanted = Event.seq.in_(list(places[at : at + _READ_AT_ONCE]))
+        sizes = session.execute(
+            select(Event.seq, func.length(cast(Event.data, Text)))
+            .where(Event.annotation_id == annotation.id, wanted)
+            .order_by(Event.seq)
+        ).all()
+        portion: list[int] = []
+        size = 0
+        for seq, length in sizes:
+            if portion and size + length > _READ_BYTES:
+                yield portion
+                portion, size = [], 0
+            portion.append(seq)
+            size += length
+        if not portion:
+            return
+        yield portion
 
 
 def map_of(session: Session, annotation: Annotation) -> BoolArray:
     """Return the map as its edits make it."""
     image = session.get_one(Image, annotation.image_id)
     with _folding:
-        return replay(projects.levels(session, image.id), image.level, edits_of(session, annotation))
+        return fold(projects.levels(session, image.id), image.level, edits_of(session, annotation))
 
 
 def submit(session: Session, annotation: Annotation, known: object) -> None:

@@ -14,7 +14,6 @@ from typing import Any, Literal
 from urllib.parse import parse_qs
 
 from sqlalchemy.orm import Session
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -27,7 +26,7 @@ from edgecritic.studio.app import guest_cookie, guest_of, studio_of, wants_page,
 from edgecritic.studio.guard import read_body
 from edgecritic.studio.problems import Refused
 
-__all__ = ["Body", "Rule", "RuledMount", "RuledRoute", "get", "post", "writing_routes"]
+__all__ = ["Body", "Rule", "RuledMount", "RuledRoute", "get", "post"]
 
 Role = Literal["anyone", "guest", "owner"]
 View = Callable[..., Any]
@@ -101,16 +100,6 @@ def get(path: str, view: View, role: Role, *, locks: str = "") -> RuledRoute:
 def post(path: str, view: View, role: Role, body: Body, *, locks: str) -> RuledRoute:
     """Return a route that changes something."""
     return RuledRoute(path, view, "POST", Rule(role, body, locks))
-
-
-def writing_routes(app: Starlette) -> list[str]:
-    """Return the routes that change the database, as ``POST /projects``."""
-    return [
-        f"{method} {one.path}"
-        for one in app.routes
-        if isinstance(one, RuledRoute) and one.rule.locks
-        for method in sorted((one.methods or set()) - {"HEAD"})
-    ]
 
 
 def _endpoint(view: View, rule: Rule) -> Callable[[Request], Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -27,6 +28,7 @@ from edgecritic.studio.settings import Settings
 
 __all__ = [
     "PASSWORD_VARIABLE",
+    "Running",
     "add_example",
     "link_path",
     "listen",
@@ -170,17 +172,33 @@ def serve(
     """Serve until interrupted, on sockets of `listen`; `ready` gets the address when it can be used."""
     sockets = listen(settings) if sockets is None else sockets
     allow_many_files()
-    server = _Server(server_config(create_app(settings, database), settings), settings, ready)
-    with suppress(KeyboardInterrupt):
-        server.run(sockets)
+    server = Running(server_config(create_app(settings, database), settings), settings, ready)
+    try:
+        with suppress(KeyboardInterrupt):
+            server.run(sockets)
+    finally:
+        server.ended.set()
 
 
-class _Server(uvicorn.Server):
-    """A server that says when connections are taken."""
+def _warm_up(ended: threading.Event) -> None:
+    """Compile what maps and comparisons need, so that no request has to; one that comes earlier waits."""
+    from edgecritic.annotators import strength
+    from edgecritic.matching import match
+    from edgecritic.run import warmup
+
+    pair = warmup.tiny_pair(2)
+    for part in (warmup.warm_edits, lambda: match(*pair), lambda: strength(pair)):
+        if not ended.is_set():
+            part()
+
+
+class Running(uvicorn.Server):
+    """A server that says when connections are taken, and then compiles in the background until it `ended`."""
 
     def __init__(self, config: uvicorn.Config, settings: Settings, ready: Callable[[str], None]) -> None:
         super().__init__(config)
         self._settings, self._ready = settings, ready
+        self.ended = threading.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen."""
@@ -188,6 +206,7 @@ class _Server(uvicorn.Server):
         if self.started:
             port = self.servers[0].sockets[0].getsockname()[1]
             self._ready(replace(self._settings, port=port, public_url="").address)
+            threading.Thread(target=_warm_up, args=(self.ended,), name="warm-up").start()
 
 
 def _as_bytes(image: object) -> NDArray[np.uint8]:

@@ -1,32 +1,21 @@
 // What the buttons do.
 
+import { commit, redo, undo } from "./commit.js";
 import { $, desk, work } from "./desk.js";
-import { commit, finishLine, redo, undo } from "./edits.js";
 import { send } from "./net.js";
-import { zoom } from "./settings.js";
+import { zoom, zoomBy } from "./settings.js";
 import { say, showZoom } from "./tell.js";
 
 export const actions = {
   undo, redo, fit: () => { desk.view.fit(); showZoom(); }, help: () => $("help").showModal(),
-  "zoom-in": () => { desk.hover = null; zoom((desk.view.scale / desk.view.ratio) * 1.5); }, "zoom-out": () => { desk.hover = null; zoom(desk.view.scale / desk.view.ratio / 1.5); },
+  "zoom-in": () => { desk.hover = null; zoomBy(1.5); }, "zoom-out": () => { desk.hover = null; zoomBy(1 / 1.5); },
   full: () => { desk.hover = null; zoom(8); },
-  finish: finishLine,
+  finish: () => desk.tool.finish(),
   clear: () => commit({ op: "clear", data: {} }),
-  despeckle: () => {
-    const size = Math.min(1000, Math.max(2, Math.round(Number($("speck").value)) || 8));
-    const before = desk.state.count();
-    $("speck").value = size;
-    if (!desk.history.mayDespeckle()) {
-      say("Specks of an image this large were removed as often as is possible. Undo a removal, or delete pieces one by one.");
-      return;
-    }
-    commit({ op: "despeckle", data: { size } });
-    say(`${(before - desk.state.count()).toLocaleString("en")} pixels in specks removed.`);
-  },
   import: () => $("import-file").click(),
   panel: () => { document.body.dataset.panel = document.body.dataset.panel === "open" ? "" : "open"; },
   submit: async () => {
-    finishLine();
+    desk.tool.finish();
     if (!(await desk.sync.settled())) return;
     $("submit-count").textContent = desk.state.count().toLocaleString("en");
     $("submit-dialog").showModal();

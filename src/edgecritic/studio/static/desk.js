@@ -5,9 +5,8 @@ export const setup = document.querySelector("main").dataset;
 export const work = `/g/${setup.guest}/annotations/${setup.annotation}`;
 export const files = `/g/${setup.guest}/images/${setup.image}`;
 
-/** The map with its history, the canvas, the saving and the live-wire, made by label.js; the tool and what it is doing. */
+/** The map with its history, the gradient, the canvas, the saving, all tools and the chosen one, made by label.js; where the pointer and the cursor are. */
 export const desk = {
-  state: null, history: null, view: null, sync: null, wire: null,
-  tool: "erase", radius: 6, finished: setup.submitted === "yes",
-  stroke: null, points: [], preview: [], hover: null, cursor: null,
+  state: null, history: null, gradient: null, view: null, sync: null, tools: [], tool: null,
+  finished: setup.submitted === "yes", hover: null, cursor: null,
 };

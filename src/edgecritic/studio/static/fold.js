@@ -20,7 +20,7 @@ export function line(x0, y0, x1, y1, visit) {
 }
 
 /** What an edit has changed, so that it can be taken back. */
-class Patch {
+export class Patch {
   constructor() { this.at = []; this.was = []; this.all = null; this.threshold = null; this.box = null; }
   note(x, y) {
     const box = this.box;

@@ -1,30 +1,35 @@
 // The keyboard: a key for everything, and a cursor that arrow keys move.
 
 import { actions } from "./actions.js";
+import { redo, undo } from "./commit.js";
 import { $, desk } from "./desk.js";
-import { addVertex, cancelLine, deleteAt, finishLine, followWire, redo, undo } from "./edits.js";
-import { choose, nextColours, setRadius, stepThreshold, zoom } from "./settings.js";
-import { beginStroke, dropStroke, endStroke } from "./strokes.js";
+import { choose, nextColours, zoom, zoomBy } from "./settings.js";
 import { showPlace } from "./tell.js";
 
 const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const keys = {
-  e: () => choose("erase"), d: () => choose("delete"), p: () => choose("line"), l: () => choose("wire"), h: () => choose("pan"),
-  "[": () => setRadius(desk.radius - 1), "]": () => setRadius(desk.radius + 1),
-  "+": () => zoom((desk.view.scale / desk.view.ratio) * 1.5), "=": () => zoom((desk.view.scale / desk.view.ratio) * 1.5),
-  "-": () => zoom(desk.view.scale / desk.view.ratio / 1.5),
+  "+": () => zoomBy(1.5), "=": () => zoomBy(1.5), "-": () => zoomBy(1 / 1.5),
   0: () => actions.fit(), 1: () => zoom(1), 2: () => zoom(2), 4: () => zoom(4), 8: () => zoom(8),
-  ",": () => stepThreshold(-4), ".": () => stepThreshold(4), "<": () => stepThreshold(-1), ">": () => stepThreshold(1),
-  c: () => nextColours(), x: () => actions.despeckle(), m: () => $("show-map").click(), i: () => $("show-photo").click(), j: () => $("scope").click(),
+  c: () => nextColours(), m: () => $("show-map").click(), i: () => $("show-photo").click(),
   n: () => document.querySelector("[data-go=after]")?.click(), b: () => document.querySelector("[data-go=before]")?.click(),
   "?": () => $("help").showModal(),
-  Enter: () => finishLine(), Escape: () => { dropStroke(); cancelLine(); desk.cursor = null; desk.view.invalidate(); },
-  Backspace: () => { if (desk.points.length) undo(); },
+  Enter: () => desk.tool.finish(),
+  Escape: () => { desk.tool.cancel(); desk.tool.discard(); desk.cursor = null; desk.view.invalidate(); },
+  Backspace: () => desk.tool.back(),
   " ": () => actAtCursor(),
 };
 
-export function key(event) {
+/** Let the keyboard work on the page: its own keys, and those of the tools. */
+export function listenToKeys() {
+  for (const tool of desk.tools) {
+    if (tool.key) keys[tool.key] = () => choose(tool);
+    Object.assign(keys, tool.keys);
+  }
+  document.addEventListener("keydown", key);
+}
+
+function key(event) {
   if (document.querySelector("dialog[open]")) return;
   const field = event.target.closest("input, button, a, select");
   if (field && field.type === "number" && !event.ctrlKey && !event.metaKey) return;
@@ -47,19 +52,17 @@ export function key(event) {
 }
 
 function moveCursor([dx, dy], step) {
-  const from = desk.cursor ?? desk.hover ?? [Math.round((desk.view.canvas.width / 2 - desk.view.x) / desk.view.scale), Math.round((desk.view.canvas.height / 2 - desk.view.y) / desk.view.scale)];
-  desk.cursor = desk.view.clamp([from[0] + dx * step, from[1] + dy * step]);
+  const { view } = desk, before = desk.cursor ?? desk.hover;
+  const from = before ?? [Math.round((view.canvas.width / 2 - view.x) / view.scale), Math.round((view.canvas.height / 2 - view.y) / view.scale)];
+  desk.cursor = view.clamp([from[0] + dx * step, from[1] + dy * step]);
   desk.hover = desk.cursor;
-  desk.view.showPixel(...desk.cursor);
-  followWire();
+  view.showPixel(...desk.cursor);
+  desk.tool.hover(before);
   showPlace();
-  desk.view.invalidate();
+  view.invalidate();
 }
 
 function actAtCursor() {
   const at = desk.cursor ?? desk.hover;
-  if (!at || desk.finished) return;
-  if (desk.tool === "erase") { beginStroke(at); endStroke(); }
-  else if (desk.tool === "delete") deleteAt(at);
-  else if (desk.tool === "line" || desk.tool === "wire") addVertex(at);
+  if (at && !desk.finished) desk.tool.act(at);
 }

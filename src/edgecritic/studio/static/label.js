@@ -3,44 +3,57 @@
 import { actions, importFile } from "./actions.js";
 import { decorate } from "./decorate.js";
 import { $, desk, files, setup, work } from "./desk.js";
+import { helpRow, toolButton } from "./fields.js";
 import { History, LabelState } from "./fold.js";
-import { key } from "./keyboard.js";
-import { LiveWire } from "./livewire.js";
+import { listenToKeys } from "./keyboard.js";
 import { get } from "./net.js";
 import { listenToPointers } from "./pointers.js";
-import { choose, keepThreshold, palettes, previewThreshold, setColours, setRadius } from "./settings.js";
+import { choose, palettes, setColours } from "./settings.js";
 import { Sync } from "./sync.js";
 import { say, showNumbers, showState } from "./tell.js";
+import { tools } from "./tools.js";
 import { View } from "./view.js";
 
 async function start() {
   const size = [Number(setup.width), Number(setup.height)];
   const [photo, levels, gradient, known] = await Promise.all([
-    picture(`${files}/photo`), bytes(`${files}/proposal`, size), bytes(`${files}/gradient`, size), get(`${work}/events`),
+    picture(`${files}/photo`), bytes(`${files}/proposal`, size), bytes(`${files}/gradient`, size), storedEvents(),
   ]);
   desk.state = new LabelState(levels, ...size, Number(setup.level));
   desk.history = new History(desk.state);
-  for (const event of known.events) desk.history.push(event);
+  for (const event of known) desk.history.push(event);
   desk.sync = new Sync(`${work}/events`, `${location.host}:${setup.annotation}`, showState);
-  for (const event of desk.sync.resume(known.events)) desk.history.push(event);
+  for (const event of desk.sync.resume(known)) desk.history.push(event);
   if (!desk.sync.waiting.length) showState("saved", 0);
-  desk.wire = new LiveWire(gradient, levels, ...size);
+  desk.gradient = gradient;
   desk.view = new View($("canvas"), photo, desk.state);
   desk.view.decorations = decorate;
   desk.view.background = getComputedStyle($("canvas")).backgroundColor;
   new ResizeObserver(() => desk.view.resize()).observe($("canvas"));
   desk.view.resize();
   desk.view.fit();
+  setTools();
   listenToPointers();
+  listenToKeys();
   listen();
   let colours = null;
   try { colours = localStorage.getItem("edgecritic:colours"); } catch { /* the first ones */ }
   $("colours").value = palettes[colours] ? colours : "magenta";
   setColours($("colours").value);
-  choose("erase");
   showNumbers();
   document.body.dataset.ready = "yes";
   window.studio = desk;
+}
+
+/** Load all edits, page by page. */
+async function storedEvents() {
+  const events = [];
+  let page;
+  do {
+    page = await get(`${work}/events?from=${events.length}`);
+    events.push(...page.events);
+  } while (page.events.length && events.length < page.count);
+  return events;
 }
 
 async function picture(path) {
@@ -58,14 +71,19 @@ async function bytes(path, [width, height]) {
   return result;
 }
 
+/** Put the tools on the page: buttons, options, rows of the help; choose the first. */
+function setTools() {
+  desk.tools = tools;
+  const chosen = tools.filter((tool) => tool.label);
+  $("tools").replaceChildren(...chosen.map((tool) => toolButton(tool, () => choose(tool))));
+  $("options").replaceChildren(...tools.flatMap((tool) => tool.options()));
+  const rows = [[chosen.map((tool) => tool.key.toUpperCase()), chosen.map((tool) => tool.label.toLowerCase()).join(", ")], ...tools.flatMap((tool) => tool.help)];
+  $("keys").prepend(...rows.flatMap((row) => helpRow(...row)));
+  choose(chosen[0]);
+}
+
 function listen() {
-  document.addEventListener("keydown", key);
-  for (const button of document.querySelectorAll("[data-tool]")) button.addEventListener("click", () => choose(button.dataset.tool));
   for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => actions[button.dataset.do]());
-  const slider = $("threshold");
-  slider.addEventListener("input", () => previewThreshold(Number(slider.value)));
-  slider.addEventListener("change", () => keepThreshold(Number(slider.value)));
-  $("radius").addEventListener("input", () => setRadius(Number($("radius").value)));
   $("opacity").addEventListener("input", () => { desk.view.opacity = Number($("opacity").value) / 100; desk.view.invalidate(); });
   $("show-map").addEventListener("change", () => { desk.view.showMap = $("show-map").checked; desk.view.invalidate(); });
   $("show-photo").addEventListener("change", () => { desk.view.showPhoto = $("show-photo").checked; desk.view.invalidate(); });

@@ -1,44 +1,16 @@
-// The chosen tool, the threshold, colours, the size of the eraser, the zoom.
+// The chosen tool, colours, the zoom.
 
-import { $, desk, setup } from "./desk.js";
-import { commit, finishLine } from "./edits.js";
-import { dropStroke } from "./strokes.js";
-import { showNumbers, showZoom } from "./tell.js";
+import { $, desk } from "./desk.js";
+import { showZoom } from "./tell.js";
 
-export function choose(name) {
-  if (name !== desk.tool) { finishLine(); dropStroke(); }
-  desk.tool = name;
-  for (const button of document.querySelectorAll("[data-tool]")) button.setAttribute("aria-pressed", String(button.dataset.tool === name));
-  document.body.dataset.tool = name;
-  $("hint").textContent = hints[name];
+export function choose(tool) {
+  if (desk.tool && tool !== desk.tool) { desk.tool.finish(); desk.tool.cancel(); }
+  desk.tool = tool;
+  for (const button of document.querySelectorAll("[data-tool]")) button.setAttribute("aria-pressed", String(button.dataset.tool === tool.name));
+  $("canvas").style.cursor = tool.cursor;
+  document.querySelector("[data-do=finish]").hidden = !tool.lines;
+  $("hint").textContent = tool.hint;
   desk.view.invalidate();
-}
-
-const hints = {
-  erase: "Drag to erase.",
-  delete: "Click an edge to delete all of it.",
-  line: "Click corner after corner, Enter ends the line. Or just draw.",
-  wire: "Click on an edge, move along it, click again. Enter ends the line.",
-  pan: "Drag to move the image. The wheel zooms.",
-};
-
-export function previewThreshold(level) {
-  if (desk.finished) return;
-  desk.state.threshold = level;
-  desk.view.refresh();
-  showNumbers();
-}
-
-export function keepThreshold(level) {
-  const before = [...desk.history.done].reverse().find((one) => one.edit.op === "threshold")?.edit.data.level;
-  desk.state.threshold = before ?? Number(setup.level);
-  if (level === desk.state.threshold) { desk.view.refresh(); showNumbers(); return; }
-  commit({ op: "threshold", data: { level } });
-}
-
-export function stepThreshold(step) {
-  const level = Math.min(256, Math.max(1, desk.state.threshold + step));
-  keepThreshold(level);
 }
 
 // Colours of proposed and added pixels, as 0xAABBGGRR; each pair differs in lightness too.
@@ -57,14 +29,10 @@ export function nextColours() {
   setColours(field.value);
 }
 
-export function setRadius(value) {
-  desk.radius = Math.min(64, Math.max(0, value));
-  $("radius").value = desk.radius;
-  $("radius-text").textContent = `${2 * desk.radius + 1} px`;
-  desk.view.invalidate();
-}
-
 export function zoom(scale) { desk.view.zoomTo(scale * desk.view.ratio, ...centre()); showZoom(); }
+
+/** Zoom by a factor. */
+export function zoomBy(factor) { zoom((desk.view.scale / desk.view.ratio) * factor); }
 
 function centre() {
   const at = desk.cursor ?? desk.hover;

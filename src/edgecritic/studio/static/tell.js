@@ -12,9 +12,8 @@ export function showState(kind, count, message = "") {
 }
 
 export function showNumbers() {
-  $("threshold").value = desk.state.threshold;
-  $("threshold-text").textContent = desk.state.threshold > 255 ? "none" : `${((desk.state.threshold / 255) ** 2 * 100).toFixed(1)} %`;
-  document.querySelector("[data-do=undo]").disabled = desk.finished || !(desk.history.done.length || desk.points.length);
+  for (const tool of desk.tools) tool.show();
+  document.querySelector("[data-do=undo]").disabled = desk.finished || !(desk.history.done.length || desk.tool?.pending);
   document.querySelector("[data-do=redo]").disabled = desk.finished || !desk.history.undone.length;
   $("count").textContent = `${desk.state.count().toLocaleString("en")} px`;
   $("edits").textContent = `${desk.history.done.length} edits`;

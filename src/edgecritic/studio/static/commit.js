@@ -1,0 +1,19 @@
+// Edits: made, shown, kept; taken back and made again.
+
+import { desk } from "./desk.js";
+import { showNumbers } from "./tell.js";
+
+/** Make an edit; `patch` is what it has changed, if it is shown already. */
+export function commit(edit, patch = null) {
+  if (desk.finished) return;
+  const box = desk.history.push(edit, patch);
+  if (box && !patch) desk.view.refresh(box);
+  desk.sync.push(edit);
+  showNumbers();
+}
+
+export function undo() {
+  if (!desk.tool.back() && desk.history.done.length) commit({ op: "undo", data: {} });
+}
+
+export function redo() { if (desk.history.undone.length) commit({ op: "redo", data: {} }); }
