@@ -92,6 +92,16 @@ def add_fresh(group: argparse._ActionsContainer) -> None:
     group.add_argument("--fresh", action="store_true", help="compute everything anew")
 
 
+def add_cache(group: argparse._ActionsContainer) -> None:
+    """Add the choice not to use what runs keep across folders."""
+    group.add_argument(
+        "--no-cache",
+        dest="cache",
+        action="store_false",
+        help="neither read nor keep what depends on the truths alone in the user's cache folder",
+    )
+
+
 def add_ids(group: argparse._ActionsContainer, *names: str, text: str) -> None:
     """Add an option of several ids, which may be repeated."""
     group.add_argument(*names, nargs="+", action="extend", metavar="ID", help=text)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from edgecritic.cli._options import add_cluster, add_fresh, add_jobs, add_json, add_out, add_tolerance
+from edgecritic.cli._options import add_cache, add_cluster, add_fresh, add_jobs, add_json, add_out, add_tolerance
 
 __all__ = ["add_parser", "run"]
 
@@ -34,6 +34,7 @@ def add_parser(subparsers: Any) -> None:
     add_jobs(work)
     add_cluster(work)
     add_fresh(work)
+    add_cache(work)
     parser.set_defaults(run=run)
 
 
@@ -56,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
             jobs=args.jobs,
             cluster=args.cluster,
             fresh=args.fresh,
+            cache=args.cache,
             progress=step,
         )
     if args.out is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgecritic.cli._options import (
+    add_cache,
     add_cluster,
     add_data_options,
     add_fresh,
@@ -73,6 +74,11 @@ def add_parser(subparsers: Any) -> None:
         help="judge as well on labels of at least these perceptual strengths, such as 0,.2,.4,.6,.8,1",
     )
     judge.add_argument(
+        "--oracle",
+        action="store_true",
+        help="add the upper bound: what choosing the best of the given predictions per image would reach",
+    )
+    judge.add_argument(
         "--bootstrap",
         type=int,
         default=1000,
@@ -94,6 +100,7 @@ def add_parser(subparsers: Any) -> None:
     add_jobs(work)
     add_cluster(work)
     add_fresh(work)
+    add_cache(work)
     parser.set_defaults(run=run)
 
 
@@ -127,6 +134,8 @@ def run(args: argparse.Namespace) -> int:
             fresh=args.fresh,
             draws=args.bootstrap,
             curves=curves,
+            oracle=args.oracle,
+            cache=args.cache,
             progress=step,
         )
     if args.out is not None:
@@ -210,6 +219,7 @@ def _judge_by_strength(
             split=args.split,
             binarize=args.binarize,
             fresh=args.fresh,
+            cache=args.cache,
             progress=step,
         )
     if args.out is not None:
