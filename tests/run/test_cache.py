@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from edgecritic.annotators.perceptual import strength
-from edgecritic.datasets.files import read_image
 from edgecritic.datasets.synthetic import write
-from edgecritic.datasets.write import write_map
 from edgecritic.run import cache
 from edgecritic.run.annotators import run_annotators
 from edgecritic.run.bench import run_bench
@@ -40,41 +38,37 @@ def matched(monkeypatch):
 
 @pytest.fixture
 def data(tmp_path):
-    return write(tmp_path / "data", 3, detectors=())
-
-
-def predictions(home, seed):
-    """Other predictions of the same images."""
-    place = home / f"other{seed}"
-    random = np.random.default_rng(seed)
-    for path in sorted((home / "images").glob("*.png")):
-        write_map(place / path.name, random.random(read_image(path).shape[:2]))
-    return place
+    return write(tmp_path / "data", 2, detectors=("good", "noisy"))
 
 
 def test_a_second_bench_with_other_predictions_matches_no_annotators(tmp_path, data, place, matched):
-    run_bench({"a": predictions(data, 1)}, data / "truth", out=tmp_path / "one", draws=10)
-    assert len(matched) == 3
-    assert len(list(place.glob("*.json"))) == 3
-    run_bench({"a": predictions(data, 2)}, data / "truth", out=tmp_path / "two", draws=10)
-    assert len(matched) == 3
-    run_bench({"a": data / "other2"}, data / "truth", out=tmp_path / "three", draws=10, cache=False)
-    assert len(matched) == 6
+    run_bench({"a": data / "predictions/good"}, data / "truth", out=tmp_path / "one", draws=10)
+    assert len(matched) == 2
+    assert len(list(place.glob("*.json"))) == 2
+    run_bench({"a": data / "predictions/noisy"}, data / "truth", out=tmp_path / "two", draws=10)
+    assert len(matched) == 2
+    run_bench(
+        {"a": data / "predictions/noisy"}, data / "truth", out=tmp_path / "three", draws=10, cache=False
+    )
+    assert len(matched) == 4
     kept, computed = ((tmp_path / name / "results.json").read_bytes() for name in ("two", "three"))
     assert kept == computed
-    run_bench({"a": data / "other2"}, data / "truth", draws=0, fresh=True)
-    assert len(matched) == 9
+    run_bench({"a": data / "predictions/noisy"}, data / "truth", draws=0, fresh=True)
+    assert len(matched) == 6
 
 
 def test_annotators_and_strength_use_the_same_records(data, place, matched):
     first = run_annotators(data / "truth")
-    assert len(matched) == len(list(place.glob("*.json"))) == 3
+    assert len(matched) == len(list(place.glob("*.json"))) == 2
     assert run_annotators(data / "truth") == first == run_annotators(data / "truth", cache=False)
-    assert len(matched) == 6
-    run_bench({"a": predictions(data, 1)}, data / "truth", draws=0)
-    judged = run_strength({"a": data / "other1"}, data / "truth", levels=(0, 0.5), draws=1)
-    assert len(matched) == 6
-    assert run_strength({"a": data / "other1"}, data / "truth", levels=(0, 0.5), draws=1, cache=False) == judged
+    assert len(matched) == 4
+    run_bench({"a": data / "predictions/good"}, data / "truth", draws=0)
+    judged = run_strength({"a": data / "predictions/good"}, data / "truth", levels=(0, 0.5), draws=1)
+    assert len(matched) == 4
+    assert (
+        run_strength({"a": data / "predictions/good"}, data / "truth", levels=(0, 0.5), draws=1, cache=False)
+        == judged
+    )
 
 
 def test_the_labels_come_back_as_they_were(place):

@@ -1,5 +1,4 @@
-"""Several predictions per image, as of several granularities: the best that choosing with the truth in hand
-could reach."""
+"""Several predictions per image: the best that choosing with the truth in hand could reach."""
 
 from __future__ import annotations
 

@@ -197,8 +197,8 @@ def nms_text(protocol: Mapping[str, Any]) -> str:
 def oracle_text(oracle: Mapping[str, Any]) -> str:
     """Say what the row of the oracle is."""
     return (
-        f"{clean(oracle['label'])}: per image and threshold the prediction with the largest F, chosen with the "
-        "truth in hand; no detector reaches it by itself"
+        f"{clean(oracle['label'])}: per image and threshold the prediction with the largest F, chosen with "
+        "the truth in hand; no detector reaches it by itself"
     )
 
 

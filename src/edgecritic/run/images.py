@@ -1,22 +1,23 @@
-"""The images that commands are given: which files they are, and how they are read."""
+"""The images that runs are given: which files they are, and how they are read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from edgecritic.detectors.picture import Kind
+from edgecritic.datasets.content import Content
+from edgecritic.datasets.files import read_image
+from edgecritic.datasets.folder import list_maps
+from edgecritic.datasets.names import IMAGE_SUFFIXES, split_name, suffix_of
+from edgecritic.detectors.picture import Kind
+from edgecritic.errors import InputError
 
 __all__ = ["list_images", "load_image"]
 
 
-def list_images(places: list[str]) -> list[Path]:
+def list_images(places: Iterable[str | Path]) -> list[Path]:
     """Return the files, and the files in the folders, among `places`; no two may share their name."""
-    from edgecritic.datasets.folder import list_maps
-    from edgecritic.datasets.names import split_name
-    from edgecritic.errors import InputError
-
     files: list[Path] = []
     for place in map(Path, places):
         files += [paths[0] for paths in list_maps(place).files.values()] if place.is_dir() else [place]
@@ -29,12 +30,9 @@ def list_images(places: list[str]) -> list[Path]:
     return files
 
 
-def load_image(file: Path, *, grey: bool) -> tuple[Any, Kind]:
+def load_image(file: Path | Content, *, grey: bool) -> tuple[Any, Kind]:
     """Read an image or a volume and say which of them it is; grey pictures get one channel."""
-    from edgecritic.datasets.files import read_image
-    from edgecritic.datasets.names import IMAGE_SUFFIXES, suffix_of
-
-    picture = suffix_of(file) in IMAGE_SUFFIXES
+    picture = suffix_of(file.path if isinstance(file, Content) else file) in IMAGE_SUFFIXES
     image = read_image(file, colour=picture and not grey)
     if picture and image.ndim == 3 and (image == image[..., :1]).all():
         image = image[..., 0]
