@@ -251,6 +251,6 @@ def _as_record(tuning: Tuning) -> dict[str, Any]:
 
 
 def _as_tuning(content: dict[str, Any]) -> Tuning:
-    names = {name: tuple(content[name]) for name in _NAMES}
+    names: dict[str, Any] = {name: tuple(content[name]) for name in _NAMES}
     arrays: dict[str, Any] = {name: np.array(content[name], dtype=kind) for name, kind in _ARRAYS.items()}
     return Tuning(**names, **arrays, truths=content["truths"], ladders=())
