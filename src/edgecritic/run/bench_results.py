@@ -213,13 +213,15 @@ def oracle_of(
     details: Mapping[str, BenchmarkResult], protocol: Protocol
 ) -> tuple[dict[str, Any] | None, list[str]]:
     """Return the upper bound over all detectors on the images that all have, or a note why there is none."""
-    first, *others = details.values() or [None]
-    if first is None or not all(_same_thresholds(first, one) for one in others):
+    results = list(details.values())
+    if not results:
+        return None, []
+    if not all(_same_thresholds(results[0], one) for one in results[1:]):
         return None, ["there is no oracle: segmentations and soft maps have no thresholds in common"]
-    common = sorted(set.intersection(*(set(one.counts) for one in details.values())))
+    common = sorted(set.intersection(*(set(one.counts) for one in results)))
     if not common:
         return None, ["there is no oracle: no image was judged for all detectors"]
-    found = granularity_oracle([one.only(common).counts for one in details.values()], protocol=protocol)
+    found = granularity_oracle([one.only(common).counts for one in results], protocol=protocol)
     return {**found.as_dict(), "detectors": list(details)}, []
 
 
