@@ -18,6 +18,8 @@ settings.register_profile(
 )
 settings.load_profile("ci")  # the same examples in every run; `make fuzz` takes the other one
 
+os.environ["EDGECRITIC_CACHE"] = "off"  # tests neither use nor fill the cache of whoever runs them
+
 NEEDS = frozenset({"data", "browser"})
 """What a test may need: known by its marker or by the fixture of that name."""
 

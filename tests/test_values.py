@@ -146,8 +146,50 @@ def files() -> object:
         return [found, read_volume(map_file)]
 
 
+def runs() -> object:
+    from edgecritic.datasets.write import write_bsds_mat, write_map
+    from edgecritic.run import (
+        detect_folder,
+        run_annotators,
+        run_bench,
+        run_strength,
+        score_folder,
+        tune_folder,
+    )
+    from edgecritic.run.results import Failure, Run
+    from edgecritic.run.score import ScoreSettings
+    from edgecritic.run.studies import ComplexityRun, LabelsStudy, PairingStudy
+    from edgecritic.studies.complexity import curves_of_image, summarise_curves
+    from edgecritic.studies.pairing import accuracy, accuracy_of_samples, synthetic_samples, time_pairing
+
+    failure = Failure(id="a", message="is grey", path="a.png", detector="mine")
+    rates = accuracy("synthetic", {11: accuracy_of_samples(synthetic_samples(11, 3))})
+    settings = ScoreSettings(measures=("dice",), binarize=0.5)
+    with tempfile.TemporaryDirectory() as home:
+        for name in ("a", "b"):
+            write_map(f"{home}/maps/{name}.png", STRENGTH)
+            write_map(f"{home}/images/{name}.png", IMAGE)
+            write_bsds_mat(f"{home}/truth/{name}.mat", TRUTHS)
+        people = run_annotators(f"{home}/truth")
+        judged = run_strength({"mine": f"{home}/maps"}, f"{home}/truth", levels=(0,))
+        options = {"detectors": ["sobel"], "measures": ["sk"], "thresholds": 3}
+        return [
+            [failure, Run(results={"failures": [failure.as_dict()]}), settings],
+            run_bench({"mine": f"{home}/maps"}, f"{home}/truth", draws=0),
+            score_folder(f"{home}/maps", f"{home}/truth", settings=settings),
+            tune_folder(f"{home}/images", f"{home}/truth", **options),
+            detect_folder(f"{home}/images", "sobel", f"{home}/edges"),
+            LabelsStudy(annotators=people, strength=judged, trials=(), risks={}),
+            PairingStudy(accuracy=(rates,), times=tuple(time_pairing(2, 30, ["eps"], repeats=1))),
+            ComplexityRun(
+                study=summarise_curves([curves_of_image(IMAGE, TRUTHS, name="one")]), failures=(failure,)
+            ),
+        ]
+
+
 MAKERS = [
     files,
+    runs,
     people,
     studies,
     lambda: edgecritic.match(TRUTHS[0], TRUTHS[1], tolerance=2),

@@ -90,7 +90,10 @@ def test_bad_files_are_reported_and_the_good_ones_scored(files, capsys):
     captured = capsys.readouterr()
     document = json.loads(captured.out)
     assert set(document["images"]) == {"0", "2"}
-    assert "same shape" in document["failures"]["1"]
+    (failure,) = document["failures"]
+    assert failure["id"] == "1"
+    assert failure["path"].endswith("1.npy")
+    assert "same shape" in failure["message"]
     assert captured.err.startswith("edgecritic: 1: ")
 
 

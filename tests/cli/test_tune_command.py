@@ -70,7 +70,7 @@ def test_one_image_without_truth(folder: Path, capsys: pytest.CaptureFixture[str
     document = json.loads(capsys.readouterr().out)
     rows = document["images"]["0"]["measures"]
     assert [row["measure"] for row in rows] == ["complexity", "equilibrium", "entropy"]
-    assert document["failures"] == {}
+    assert document["failures"] == []
 
 
 def test_one_image_with_a_truth_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -202,7 +202,7 @@ def test_maps_of_different_sizes_are_named(tmp_path):
     parts = study_parts(find_cases(None, tmp_path / "t").cases, tolerances=[2.5], inter=2, canny=0)
     found, failures = run_parts(parts, jobs=1)
     assert len(found) == 2
-    assert "a, b differ in shape" in failures[0]
+    assert "a, b differ in shape" in failures[0].message
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "1", "a/b", "-1/3"])

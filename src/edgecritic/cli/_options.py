@@ -4,22 +4,52 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
 
 __all__ = [
     *("add_truth", "add_data_options", "add_tolerance", "add_out", "add_json", "add_jobs", "add_cluster"),
-    *("add_fresh", "add_ids", "read_numbers", "whole_number"),
+    *("add_fresh", "add_cache", "add_ids", "add_quiet", "add_split", "add_binarize", "add_spacing"),
+    *("read_numbers", "read_spacing", "read_named", "whole_number"),
 ]
 
 
-def add_truth(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says where the truths are."""
+def add_truth(parser: argparse._ActionsContainer, *, required: bool = True) -> None:
+    """Add the option that says where the truths are, and which split of them."""
     parser.add_argument(
         "--truth",
-        required=True,
+        required=required,
         metavar="FOLDER",
         help="truths in any known layout: folder, BSDS folder, pair list (.lst) or one file; "
         "see edgecritic list layouts",
+    )
+
+
+def add_split(group: argparse._ActionsContainer) -> None:
+    """Add which split of a data set is meant."""
+    group.add_argument("--split", metavar="NAME", help="split of a BSDS folder: train, val or test")
+
+
+def add_binarize(group: argparse._ActionsContainer, what: str = "truths") -> None:
+    """Add where grey maps are cut."""
+    group.add_argument(
+        "--binarize",
+        type=float,
+        metavar="SHARE",
+        help=f"accept grey {what}, cut at this share of the largest possible value, such as 0.5",
+    )
+
+
+def add_spacing(group: argparse._ActionsContainer) -> None:
+    """Add the pixel size; `read_spacing` reads it."""
+    group.add_argument(
+        "--spacing",
+        nargs="+",
+        metavar="S",
+        help="pixel size, one number or one per axis in the order of the file, apart by blanks or commas; "
+        "'file' takes the voxel size of a NIfTI truth (default: that of the NIfTI files, which must agree; "
+        "1 for other files)",
     )
 
 
@@ -27,13 +57,8 @@ def add_data_options(group: argparse._ActionsContainer) -> None:
     """Add photos, masks, split and the cut of grey truths."""
     group.add_argument("--images", metavar="FOLDER", help="photos")
     group.add_argument("--masks", metavar="FOLDER", help="maps that are on where pixels count")
-    group.add_argument("--split", metavar="NAME", help="split of a BSDS folder: train, val or test")
-    group.add_argument(
-        "--binarize",
-        type=float,
-        metavar="SHARE",
-        help="accept grey truths, cut at this share of the largest possible value, such as 0.5",
-    )
+    add_split(group)
+    add_binarize(group)
 
 
 def add_tolerance(group: argparse._ActionsContainer) -> None:
@@ -79,7 +104,13 @@ def add_json(group: argparse._ActionsContainer) -> None:
 
 def add_jobs(group: argparse._ActionsContainer, what: str = "images") -> None:
     """Add how many of `what` are worked on at a time."""
-    group.add_argument("-j", "--jobs", type=int, metavar="N", help=f"{what} at a time (default: all cores)")
+    group.add_argument(
+        "-j",
+        "--jobs",
+        type=int,
+        metavar="N",
+        help=f"{what} at a time (default: one per core that may be used)",
+    )
 
 
 def add_cluster(group: argparse._ActionsContainer) -> None:
@@ -87,9 +118,24 @@ def add_cluster(group: argparse._ActionsContainer) -> None:
     group.add_argument("--cluster", metavar="tcp://HOST:PORT", help="run on the workers of a Dask scheduler")
 
 
+def add_quiet(group: argparse._ActionsContainer) -> None:
+    """Add the choice not to be shown how far the work is."""
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+
+
 def add_fresh(group: argparse._ActionsContainer) -> None:
     """Add the choice not to use what an earlier run has left."""
     group.add_argument("--fresh", action="store_true", help="compute everything anew")
+
+
+def add_cache(group: argparse._ActionsContainer) -> None:
+    """Add the choice not to use what runs keep across folders."""
+    group.add_argument(
+        "--no-cache",
+        dest="cache",
+        action="store_false",
+        help="neither read nor keep what depends on the truths alone in the user's cache folder",
+    )
 
 
 def add_ids(group: argparse._ActionsContainer, *names: str, text: str) -> None:
@@ -107,6 +153,50 @@ def read_numbers(text: str, option: str) -> list[float]:
         found = [math.nan]
     if not all(map(math.isfinite, found)):
         raise InputError(f"{option} expects numbers such as 0,.5,1, got {text!r}")
+    return found
+
+
+def read_spacing(words: Sequence[str] | None) -> tuple[float, ...] | Literal["file"] | None:
+    """Read the words of ``--spacing``.
+
+    Examples
+    --------
+    >>> read_spacing(["3,1", "1"]), read_spacing(["file"])
+    ((3.0, 1.0, 1.0), 'file')
+    """
+    from edgecritic.errors import InputError
+
+    if words is None:
+        return None
+    if list(words) == ["file"]:
+        return "file"
+    try:
+        return tuple(float(number) for word in words for number in word.split(",") if number)
+    except ValueError:
+        told = " ".join(words)
+        raise InputError(f"--spacing expects numbers such as 1 or 2,0.5,0.5, or file, got {told!r}") from None
+
+
+def read_named(items: Sequence[str], *, must_name: bool = False) -> dict[str, str | Path]:
+    """Read NAME=PATH; without a name the last part of the path is one."""
+    from edgecritic.errors import InputError
+
+    found: dict[str, str | Path] = {}
+    for item in items:
+        name, equals, path = item.partition("=")
+        if not equals or (Path(item).exists() and not must_name):
+            if must_name:
+                raise InputError(f"expected NAME=FILE, got {item!r}")
+            place = Path(item)
+            name = place.name if place.name not in ("", "..") else place.resolve().name
+            path = item
+        if not name or not path:
+            raise InputError(f"expected NAME=PATH, got {item!r}")
+        if name in found:
+            raise InputError(
+                f"two {'curves' if must_name else 'detectors'} are called {name!r}; name them: NAME={path}"
+            )
+        found[name] = path
     return found
 
 

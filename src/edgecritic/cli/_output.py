@@ -6,18 +6,26 @@ import dataclasses
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from edgecritic.report.view import clean, plain
 
-__all__ = ["complain", "jsonable", "print_json", "number", "table", "progress"]
+__all__ = ["complain", "tell_failures", "jsonable", "print_json", "number", "table", "progress"]
 
 
 def complain(message: str) -> None:
     """Write one line to stderr, whatever the message holds."""
     sys.stderr.write(plain(f"edgecritic: {' '.join(message.split())}\n"))
+
+
+def tell_failures(failures: Iterable[object]) -> int:
+    """Write what failed to stderr, one line each; return the exit status: 1 if anything did."""
+    told = [str(failure) for failure in failures]
+    for line in told:
+        complain(line)
+    return 1 if told else 0
 
 
 def jsonable(value: Any) -> Any:
@@ -92,8 +100,10 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), right: S
 
 
 @contextmanager
-def progress(description: str, *, unit: str = "it") -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on stderr if that is a terminal; call the given function with (done, total).
+def progress(
+    description: str, *, unit: str = "it", quiet: bool = False
+) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on stderr if that is a terminal, unless `quiet`; call the given function with (done, total).
 
     Examples
     --------
@@ -104,7 +114,7 @@ def progress(description: str, *, unit: str = "it") -> Iterator[Callable[[int, i
 
     from edgecritic.cli._streams import terminal_of
 
-    hidden = not sys.stderr.isatty()
+    hidden = quiet or not sys.stderr.isatty()
     with tqdm(desc=description, unit=unit, disable=hidden, file=terminal_of(sys.stderr), leave=False) as bar:
 
         def step(done: int, total: int) -> None:

@@ -6,7 +6,17 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from edgecritic.cli._options import add_cluster, add_fresh, add_jobs, add_json, add_out, add_tolerance
+from edgecritic.cli._options import (
+    add_cache,
+    add_cluster,
+    add_fresh,
+    add_jobs,
+    add_json,
+    add_out,
+    add_quiet,
+    add_split,
+    add_tolerance,
+)
 
 __all__ = ["add_parser", "run"]
 
@@ -24,28 +34,30 @@ def add_parser(subparsers: Any) -> None:
         description=_DESCRIPTION,
     )
     parser.add_argument("truth", metavar="TRUTH", help="truths with several annotators, in any known layout")
-    parser.add_argument("--split", metavar="NAME", help="which split of a data set (default: all)")
+    add_split(parser)
     parser.add_argument("--images", metavar="FOLDER", help="photos, shown faintly below the labels")
     add_tolerance(parser)
     output = parser.add_argument_group("output")
     add_out(output, "results, tables and report")
     add_json(output)
+    add_quiet(output)
     work = parser.add_argument_group("work")
     add_jobs(work)
     add_cluster(work)
     add_fresh(work)
+    add_cache(work)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import complain, print_json, progress
+    from edgecritic.cli._output import print_json, progress, tell_failures
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.annotators import annotators_document, write_annotators
     from edgecritic.report.document import document_text
     from edgecritic.run.annotators import run_annotators
 
-    with progress("weighing", unit="image") as step:
+    with progress("weighing", unit="image", quiet=args.quiet) as step:
         finished = run_annotators(
             args.truth,
             tolerance=args.tolerance,
@@ -56,12 +68,13 @@ def run(args: argparse.Namespace) -> int:
             jobs=args.jobs,
             cluster=args.cluster,
             fresh=args.fresh,
+            cache=args.cache,
             progress=step,
         )
     if args.out is not None:
         write_annotators(args.out, finished)
     if args.json:
-        print_json(finished.results)
+        print_json(finished.as_dict())
     else:
         document = annotators_document(finished, pictures=False)
         few = [table for table in document.tables if table.name != "images"]
@@ -70,6 +83,4 @@ def run(args: argparse.Namespace) -> int:
         print(document_text(replace(document, tables=tuple(few)), width=terminal_width()))
         if args.out is not None:
             print(f"\nReport: {Path(args.out) / 'report.html'}")
-    for failure in finished.results["failures"]:
-        complain(f"{failure['id']}: {failure['message']}")
-    return 1 if finished.failed else 0
+    return tell_failures(finished.failures)

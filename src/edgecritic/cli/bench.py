@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgecritic.cli._options import (
+    add_cache,
     add_cluster,
     add_data_options,
     add_fresh,
     add_jobs,
     add_json,
     add_out,
+    add_quiet,
     add_truth,
+    read_named,
     read_numbers,
 )
 
 if TYPE_CHECKING:
     from edgecritic.protocols.presets import Protocol
+    from edgecritic.run.bench import BenchRun
+    from edgecritic.run.results import Failure
+    from edgecritic.run.strength import StrengthRun
 
 __all__ = ["add_parser", "run"]
 
@@ -73,6 +80,11 @@ def add_parser(subparsers: Any) -> None:
         help="judge as well on labels of at least these perceptual strengths, such as 0,.2,.4,.6,.8,1",
     )
     judge.add_argument(
+        "--oracle",
+        action="store_true",
+        help="add the upper bound: what choosing the best of the given predictions per image would reach",
+    )
+    judge.add_argument(
         "--bootstrap",
         type=int,
         default=1000,
@@ -90,16 +102,18 @@ def add_parser(subparsers: Any) -> None:
         help="draw a published curve (eval_bdry_thr.txt) as well",
     )
     add_json(output)
+    add_quiet(output)
     work = parser.add_argument_group("work")
     add_jobs(work)
     add_cluster(work)
     add_fresh(work)
+    add_cache(work)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import print_json, progress
+    from edgecritic.cli._output import print_json, progress, tell_failures
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.bench import read_curves, write_run
     from edgecritic.report.tables import terminal_table
@@ -109,9 +123,9 @@ def run(args: argparse.Namespace) -> int:
     protocol = find_protocol(args.protocol)
     if args.nms is not None:
         protocol = protocol.with_nms(args.nms)
-    detectors = _named(args.predictions)
-    curves = read_curves(_named(args.curve, must_name=True))
-    with progress("judging", unit="image") as step:
+    detectors = read_named(args.predictions)
+    curves = read_curves(read_named(args.curve, must_name=True))
+    with progress("judging", unit="image", quiet=args.quiet) as step:
         finished = run_bench(
             detectors,
             args.truth,
@@ -127,6 +141,8 @@ def run(args: argparse.Namespace) -> int:
             fresh=args.fresh,
             draws=args.bootstrap,
             curves=curves,
+            oracle=args.oracle,
+            cache=args.cache,
             progress=step,
         )
     if args.out is not None:
@@ -135,69 +151,46 @@ def run(args: argparse.Namespace) -> int:
         print(terminal_table(finished.results, width=terminal_width() or 100))
         if args.out is not None:
             print(f"Report: {Path(args.out) / 'report.html'}")
-    _tell(finished.results["failures"], finished.results["notes"])
+    _warn(finished["notes"])
+    tell_failures(finished.failures)
     strengths = None if args.strength is None else _judge_by_strength(args, detectors, protocol)
     if args.json:
-        print_json(finished.results if strengths is None else {**finished.results, "strength": strengths})
-    lost = [] if strengths is None else _lost_by_strength(strengths, finished.results)
-    _tell(lost)
+        more = {} if strengths is None else {"strength": strengths.as_dict()}
+        print_json({**finished.as_dict(), **more})
+    lost = () if strengths is None else _lost_by_strength(strengths, finished)
+    tell_failures(lost)
     return 1 if finished.failed or lost else 0
 
 
-def _lost_by_strength(strengths: dict[str, Any], results: dict[str, Any]) -> list[dict[str, Any]]:
+def _lost_by_strength(strengths: StrengthRun, finished: BenchRun) -> list[Failure]:
     """Return the failures by strength of images that the benchmark itself could judge."""
-    told = {(row["detector"], row["id"]) for row in results["failures"]}
+    told = {(one.detector, one.id) for one in finished.failures}
     return [
-        {**row, "message": f"by strength: {row['message']}"}
-        for row in strengths["failures"]
-        if (row["detector"], row["id"]) not in told
+        replace(one, message=f"by strength: {one.message}")
+        for one in strengths.failures
+        if (one.detector, one.id) not in told
     ]
 
 
-def _tell(failed: Sequence[Mapping[str, Any]], warned: Sequence[str] = ()) -> None:
-    """Write every failure and the first warnings to stderr, one line each."""
+def _warn(notes: Sequence[str]) -> None:
+    """Write the first warnings to stderr, one line each."""
     from edgecritic.cli._output import complain
 
-    failures = [f"{row['detector']}: {row['id']}: {row['message']}" for row in failed]
-    notes = [f"warning: {note}" for note in warned]
+    for note in notes[:_SHOWN]:
+        complain(f"warning: {note}")
     if len(notes) > _SHOWN:
-        notes[_SHOWN:] = [f"… and {len(notes) - _SHOWN} more warnings; edgecritic doctor tells them all"]
-    for line in (*notes, *failures):
-        complain(line)
-
-
-def _named(items: list[str], *, must_name: bool = False) -> dict[str, str | Path]:
-    """Read NAME=PATH; without a name the last part of the path is one."""
-    from edgecritic.errors import InputError
-
-    found: dict[str, str | Path] = {}
-    for item in items:
-        name, equals, path = item.partition("=")
-        if not equals or (Path(item).exists() and not must_name):
-            if must_name:
-                raise InputError(f"expected NAME=FILE, got {item!r}")
-            place = Path(item)
-            name = place.name if place.name not in ("", "..") else place.resolve().name
-            path = item
-        if not name or not path:
-            raise InputError(f"expected NAME=PATH, got {item!r}")
-        if name in found:
-            raise InputError(
-                f"two {'curves' if must_name else 'detectors'} are called {name!r}; name them: NAME={path}"
-            )
-        found[name] = path
-    return found
+        complain(f"… and {len(notes) - _SHOWN} more warnings; edgecritic doctor tells them all")
 
 
 def _judge_by_strength(
     args: argparse.Namespace, detectors: dict[str, str | Path], protocol: Protocol
-) -> dict[str, Any]:
+) -> StrengthRun:
     from edgecritic.cli._output import progress
     from edgecritic.report.document import document_text
     from edgecritic.report.strength import strength_document, write_strength
     from edgecritic.run.strength import run_strength
 
-    with progress("judging by strength", unit="image") as step:
+    with progress("judging by strength", unit="image", quiet=args.quiet) as step:
         found = run_strength(
             detectors,
             args.truth,
@@ -210,6 +203,7 @@ def _judge_by_strength(
             split=args.split,
             binarize=args.binarize,
             fresh=args.fresh,
+            cache=args.cache,
             progress=step,
         )
     if args.out is not None:

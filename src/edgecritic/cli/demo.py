@@ -6,9 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecritic.cli._options import add_fresh, add_jobs, add_out
+from edgecritic.cli._options import add_fresh, add_jobs, add_out, add_quiet
+from edgecritic.errors import DataError, InputError
 
 if TYPE_CHECKING:
+    from edgecritic.tuning.result import Tuning
     from edgecritic.tuning.summary import TuningSummary
 
 __all__ = ["add_parser", "run"]
@@ -30,6 +32,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random scenes (default: 0)")
     add_jobs(parser)
     add_fresh(parser)
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 
@@ -38,7 +41,6 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.cli._output import progress
     from edgecritic.cli._wide import terminal_width
     from edgecritic.datasets.synthetic import write
-    from edgecritic.errors import InputError
     from edgecritic.report.bench import write_run
     from edgecritic.report.tables import terminal_table
     from edgecritic.report.tuning_section import tuning_section
@@ -55,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     folders = _detect(data, args.jobs)
     print(f"2. Found their edges with {len(folders)} detectors: {data / 'edges'}")
     print("3. Judging them as boundary benchmarks do (the first run compiles the kernels)")
-    with progress("judging", unit="image") as step:
+    with progress("judging", unit="image", quiet=args.quiet) as step:
         finished = run_bench(
             folders,
             data / "truth",
@@ -67,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
             progress=step,
         )
     print(f"4. Letting measures choose the best thresholds: {home / 'tuning'}\n")
-    summary, figures = _tune(data, home / "tuning", args.jobs)
+    summary, figures = _tune(data, home / "tuning", args)
     write_run(home, finished, tuning=tuning_section(summary, figures))
     width = terminal_width()
     print(f"{terminal_table(finished.results, width=width or 100)}\n{summary.table(width)}")
@@ -91,50 +93,48 @@ def _forget_other_scenes(data: Path, scenes: int) -> None:
 
 def _detect(data: Path, jobs: int | None) -> dict[str, str | Path]:
     """Write the crests that every detector finds, as folders that ``bench`` reads."""
-    from edgecritic.cli._images import load_image
-    from edgecritic.datasets.write import write_map
-    from edgecritic.detectors import detect
-    from edgecritic.detectors.base import detectors
-    from edgecritic.run.executor import run_tasks
+    from edgecritic.run.detect import detect_folder
 
-    def one(task: tuple[str, Path]) -> None:
-        name, path = task
-        write_map(data / "edges" / name / path.name, detect(load_image(path, grey=False)[0], name).thin)
-
-    images = sorted((data / "images").glob("synthetic-*.png"))
-    names = [entry.name for entry in detectors if 2 in entry.info.ndim]
-    for _ in run_tasks(one, [(name, path) for name in names for path in images], jobs=jobs):
-        pass
-    return {name: data / "edges" / name for name in names}
+    places: dict[str, str | Path] = {name: data / "edges" / name for name in _detectors()}
+    for name, place in places.items():
+        detect_folder(data / "images", name, place, thin=True, jobs=jobs)
+    return places
 
 
-def _tune(data: Path, out: Path, jobs: int | None) -> tuple[TuningSummary, dict[str, Path]]:
+def _tune(data: Path, out: Path, args: argparse.Namespace) -> tuple[TuningSummary, dict[str, Path]]:
     """Tune all detectors on all scenes; return the best values, and figures by their captions."""
-    from edgecritic.cli._images import load_image
-    from edgecritic.datasets.files import read_truths
-    from edgecritic.detectors.base import detectors
     from edgecritic.report.tuning import write_summary, write_tuning
-    from edgecritic.run.executor import run_tasks
-    from edgecritic.tuning.result import Tuning
-    from edgecritic.tuning.summary import summarise_tunings
-    from edgecritic.tuning.tune import tune
+    from edgecritic.run.tune import tune_folder
 
-    names = [entry.name for entry in detectors if 2 in entry.info.ndim]
-    images = sorted((data / "images").glob("synthetic-*.png"))
+    shown = f"synthetic-{min(3, args.scenes)}"
 
-    def one(path: Path) -> tuple[str, Tuning]:
-        image, kind = load_image(path, grey=False)
-        truths = read_truths(data / "truth" / f"{path.stem}.mat")
-        options: dict[str, Any] = {"detectors": names, "measures": MEASURES, "thresholds": THRESHOLDS}
-        return path.stem, tune(image, truths, kind=kind, **options)
+    def save(name: str, tuning: Tuning, image: Any) -> None:
+        if name == shown:
+            write_tuning(out / name, tuning, image)
 
-    found = dict(run_tasks(one, images, jobs=jobs))
-    summary = summarise_tunings({path.stem: found[path.stem] for path in images})
+    found = tune_folder(
+        data / "images",
+        data / "truth",
+        detectors=_detectors(),
+        measures=MEASURES,
+        thresholds=THRESHOLDS,
+        out=out,
+        jobs=args.jobs,
+        fresh=args.fresh,
+        each=save,
+    )
+    summary = found.summary
+    if summary is None:
+        raise DataError(f"no scene could be tuned: {found.failures[0]}")
     write_summary(out, summary)
-    shown = images[min(2, len(images) - 1)]
-    write_tuning(out / shown.stem, found[shown.stem], load_image(shown, grey=False)[0])
     return summary, {
-        f"Best maps of {shown.stem} by measure and detector": out / shown.stem / "montage.png",
-        f"Measures over the thresholds, {shown.stem}": out / shown.stem / "curves.png",
+        f"Best maps of {shown} by measure and detector": out / shown / "montage.png",
+        f"Measures over the thresholds, {shown}": out / shown / "curves.png",
         "Best values over all scenes": out / "boxes.png",
     }
+
+
+def _detectors() -> list[str]:
+    from edgecritic.detectors.base import detectors
+
+    return [entry.name for entry in detectors if 2 in entry.info.ndim]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Literal
 
-from edgecritic.cli._options import add_json, add_out
-
-if TYPE_CHECKING:
-    from edgecritic.detectors import Detection
+from edgecritic.cli._options import add_jobs, add_json, add_out, add_quiet
 
 __all__ = ["add_parser", "run"]
 
@@ -39,79 +36,46 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     form.add_argument("--format", choices=("png", "npy"), help="default png, npy for volumes")
     form.add_argument("--bits", type=int, choices=(8, 16), default=8, help="depth of .png files")
     add_json(form)
+    add_quiet(form)
+    add_jobs(parser.add_argument_group("work"))
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the maps; return 0 if every image was used, else 1."""
-    from edgecritic.cli._images import list_images
-    from edgecritic.cli._output import complain, print_json, table
-    from edgecritic.detectors.base import bind
-    from edgecritic.errors import EdgeCriticError, OutputError
+    from edgecritic.cli._output import print_json, progress, table, tell_failures
+    from edgecritic.run.detect import detect_folder
 
-    style = {"style": args.style} if args.style else {}
-    bound = bind(args.detector, **style)
-    level = _level(args.threshold)
-    rows: list[dict[str, Any]] = []
-    failures: list[dict[str, str]] = []
-    for file in list_images(args.images):
-        try:
-            rows.append(_one(file, bound.id, level, args))
-        except OutputError:
-            raise  # no other image would fare better
-        except EdgeCriticError as error:
-            failures.append({"image": str(file), "message": str(error.at(file))})
+    with progress("detecting", unit="image", quiet=args.quiet) as step:
+        found = detect_folder(
+            args.images,
+            args.detector,
+            args.out,
+            style=args.style,
+            thin=args.thin,
+            threshold=_level(args.threshold),
+            grey=args.grey,
+            ending=args.format,
+            bits=args.bits,
+            jobs=args.jobs,
+            progress=step,
+        )
     if args.json:
-        document = {"detector": str(bound), "images": rows, "failures": failures}
-        print_json(document)
-    elif rows:
-        shown = [[Path(row["image"]).name, str(row["pixels"]), f"{row['maximum']:.5g}"] for row in rows]
-        print(bound)
+        print_json(found.as_dict())
+    elif found.images:
+        shown = [[Path(one.image).name, str(one.pixels), f"{one.maximum:.5g}"] for one in found.images]
+        print(found.detector)
         print(table(shown, header=["image", "edge pixels", "maximum"], right=[1, 2]))
-    for failure in failures:
-        complain(failure["message"])
-    return 1 if failures else 0
+    return tell_failures(found.failures)
 
 
-def _one(file: Path, detector: Any, level: float | str | None, args: argparse.Namespace) -> dict[str, Any]:
-    import numpy as np
-
-    from edgecritic.cli._images import load_image
-    from edgecritic.datasets.names import split_name
-    from edgecritic.datasets.write import write_map
-    from edgecritic.detectors.base import detect
-
-    image, kind = load_image(file, grey=args.grey)
-    found = detect(image, detector, kind=kind)
-    edges = _chosen(found, image, level, args)
-    ending = args.format or ("npy" if kind == "volume" else "png")
-    target = Path(args.out) / f"{split_name(file.name)[0]}.{ending}"
-    write_map(target, edges, bits=args.bits)
-    pixels = int(np.count_nonzero(found.thin if level is None else edges))
-    return {"image": str(file), "map": str(target), "pixels": pixels, "maximum": found.maximum}
-
-
-def _chosen(found: Detection, image: Any, level: float | str | None, args: argparse.Namespace) -> Any:
-    from typing import cast
-
-    from edgecritic.detectors.matlab import edge_matlab
-    from edgecritic.ids import Id
-
-    if level is None:
-        return found.thin if args.thin else found.strength
-    parsed = Id.parse(found.detector)
-    if parsed.options.get("style") == "matlab":
-        sigma = cast("float | None", parsed.options.get("sigma"))
-        method = cast("Any", parsed.name)
-        return edge_matlab(image, method, None if isinstance(level, str) else level, sigma=sigma).edges
-    return found.hysteresis() if isinstance(level, str) else found.binary(level)
-
-
-def _level(text: str | None) -> float | str | None:
+def _level(text: str | None) -> float | Literal["auto"] | None:
     from edgecritic.errors import InputError
 
-    if text is None or text == "auto":
-        return text
+    if text is None:
+        return None
+    if text == "auto":
+        return "auto"
     try:
         level = float(text)
     except ValueError as error:

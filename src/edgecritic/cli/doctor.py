@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from edgecritic.cli._options import add_data_options, add_json, add_truth
+from edgecritic.cli._options import add_data_options, add_json, add_quiet, add_truth
 
 if TYPE_CHECKING:
     from edgecritic.datasets.doctor import Diagnosis, Finding
@@ -27,6 +27,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_truth(parser)
     add_data_options(parser)
     add_json(parser)
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.cli._output import print_json, progress
     from edgecritic.datasets.doctor import diagnose
 
-    with progress("looking", unit="image") as step:
+    with progress("looking", unit="image", quiet=args.quiet) as step:
         diagnosis = diagnose(
             args.predictions,
             args.truth,

@@ -25,25 +25,36 @@ from edgecritic.errors import EdgeCriticError
 
 __all__ = ["main", "build_parser"]
 
-_HELP_ORDER = (
-    *("demo", "bench", "score", "match", "detect", "tune"),
-    *("annotators", "study", "studio", "doctor", "listing", "warmup", "completion"),
-)
-"""Modules in the order of the help page; those that are not named come last."""
+GROUPS = {
+    "judge": ("bench", "score", "match", "doctor"),
+    "look": ("demo", "list"),
+    "detect and learn": ("detect", "tune"),
+    "people": ("annotators", "studio"),
+    "papers": ("study",),
+    "this installation": ("warmup", "completion"),
+}
+"""Commands by what people want, in the order of the help page; those that are not named come last."""
 
 _FIRST_SCREEN = """\
 EdgeCritic {version} says how good an edge map is.
 
-  edgecritic demo                             everything on generated data
+judge
   edgecritic bench FOLDER --truth FOLDER      ODS, OIS and AP of a detector
-  edgecritic doctor FOLDER --truth FOLDER     what is wrong with these files?
   edgecritic score CANDIDATE TRUTH            all measures of one map
   edgecritic match CANDIDATE TRUTH            hits, misses and false alarms
+  edgecritic doctor FOLDER --truth FOLDER     what is wrong with these files?
+look
+  edgecritic demo                             everything on generated data
+  edgecritic list measures                    what there is, with parameters
+detect and learn
   edgecritic detect sobel IMAGE --out FOLDER  edges by a classical detector
   edgecritic tune IMAGE --truth TRUTH         the best threshold of detectors
+people
   edgecritic annotators FOLDER                how far annotators agree
   edgecritic studio                           label edges in a browser
-  edgecritic list measures                    what there is, with parameters
+papers
+  edgecritic study                            the experiments that can be redone
+
   edgecritic --help                           all commands
 """
 
@@ -90,14 +101,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser with all sub-commands."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="edgecritic",
         description="Says how good an edge map is: against one truth, many annotators, or none; 2-D and 3-D.",
         epilog="Tables go to stdout, progress to stderr. Exit status: 0 good, 1 known failure, 2 usage, "
         "128 + N stopped by signal N.",
     )
     parser.add_argument("--version", action="version", version=f"edgecritic {edgecritic.__version__}")
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
+    subparsers = parser.add_subparsers(
+        title="commands", metavar="COMMAND", parser_class=argparse.ArgumentParser
+    )
     for name in _command_modules():
         module = importlib.import_module(name)
         if hasattr(module, "add_parser"):
@@ -105,6 +118,27 @@ def build_parser() -> argparse.ArgumentParser:
     for one in subparsers.choices.values():
         one.set_defaults(parser=one)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help page groups the commands by what people want."""
+
+    def format_help(self) -> str:
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        (commands,) = (one for one in self._actions if isinstance(one, argparse._SubParsersAction))
+        left = {one.dest: one for one in commands._choices_actions}
+        groups = {
+            title: [left.pop(name) for name in names if name in left] for title, names in GROUPS.items()
+        }
+        options = [one for one in self._actions if one.option_strings]
+        for title, actions in {**groups, "more": list(left.values()), "options": options}.items():
+            formatter.start_section(title)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -135,8 +169,6 @@ def _command_modules() -> list[str]:
     package = importlib.import_module("edgecritic.cli")
     names = [module.name for module in pkgutil.iter_modules(package.__path__)]
     public = [name for name in names if not name.startswith("_") and name != "main"]
-    rank = {name: place for place, name in enumerate(_HELP_ORDER)}
-    public.sort(key=lambda name: (rank.get(name, len(rank)), name))
     return [f"edgecritic.cli.{name}" for name in public]
 
 

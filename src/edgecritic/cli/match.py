@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecritic.cli._options import add_json, add_tolerance
+from edgecritic.cli._options import add_binarize, add_json, add_spacing, add_tolerance, read_spacing
 
 if TYPE_CHECKING:
     from edgecritic.inputs import BoolArray
@@ -36,12 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="such as exact or 'eps(window=7)'; see edgecritic list strategies (default: %(default)s)",
     )
     add_tolerance(rule)
-    rule.add_argument(
-        "--spacing",
-        type=_spacing,
-        metavar="S[,S…]|file",
-        help="pixel size, one number or one per axis; 'file' takes the voxel size of a NIfTI truth",
-    )
+    add_spacing(rule)
     files = parser.add_argument_group("input")
     files.add_argument(
         "--annotator", type=int, metavar="N", help="which map of a truth file with several (default: 1)"
@@ -49,9 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     files.add_argument(
         "--candidate-annotator", type=int, metavar="N", help="the same for the candidate's file (default: 1)"
     )
-    files.add_argument(
-        "--binarize", type=float, metavar="SHARE", help="accept grey maps and cut them at this share of white"
-    )
+    add_binarize(files, "maps")
     output = parser.add_argument_group("output")
     output.add_argument(
         "--overlay",
@@ -61,19 +54,27 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     output.add_argument("--image", metavar="FILE", help="a photo to show faintly below the overlay")
     add_json(output)
+    output.add_argument(
+        "--pairs",
+        action="store_true",
+        help="with --json: the matched pixels of candidate and truth as well, and their distances",
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Match, print the counts, draw the overlay."""
+    from edgecritic.datasets.spacing import choose_spacing, size_text
     from edgecritic.errors import InputError
     from edgecritic.matching import match
 
+    if args.pairs and not args.json:
+        raise InputError("--pairs needs --json")
     if args.overlay is not None and args.overlay.suffix.lower() != ".png":
         raise InputError(f"--overlay must name a .png file, got {args.overlay}")
     candidate, _ = _read(args.candidate, args.candidate_annotator, args.binarize, "--candidate-annotator")
     truth, several = _read(args.truth, args.annotator, args.binarize, "--annotator")
-    spacing = _file_spacing(args.truth) if args.spacing == "file" else args.spacing
+    spacing = choose_spacing(Path(args.candidate), [Path(args.truth)], read_spacing(args.spacing))
     found = match(
         candidate,
         truth,
@@ -83,13 +84,13 @@ def run(args: argparse.Namespace) -> int:
         spacing=spacing,
     )
     notes = [f"truth: {several}"] if several else []
-    notes += _voxel_note(args.truth) if args.spacing is None and truth.ndim == 3 else []
+    notes += [] if spacing is None else [f"pixel size {size_text(spacing)}"]
     if args.overlay is not None:
         notes.append(_draw(found, args.overlay, args.image))
     if args.json:
         from edgecritic.cli._output import print_json
 
-        print_json(found.as_dict())
+        print_json({**found.as_dict(), **(_pairs(found) if args.pairs else {})})
     else:
         print(render(found))
         for note in notes:
@@ -122,6 +123,14 @@ def render(found: Matching) -> str:
     return table(rows)
 
 
+def _pairs(found: Matching) -> dict[str, Any]:
+    """Return the matched pairs, each with its two places and their distance; none if there are no pairs."""
+    if found.pairs is None or found.distances is None:
+        return {"pairs": None}
+    rows = zip(found.pairs.tolist(), found.distances.tolist(), strict=True)
+    return {"pairs": [{"candidate": one, "truth": two, "distance": far} for (one, two), far in rows]}
+
+
 def _read(path: str, wanted: int | None, binarize: float | None, option: str) -> tuple[BoolArray, str]:
     """Return the wanted map of a file and, if it holds several, a sentence that says so."""
     from edgecritic.datasets.files import read_truths
@@ -149,33 +158,6 @@ def _draw(found: Matching, path: Path, photo: str | None) -> str:
         picture, plane = picture[index], f" (plane {index} of {found.truth.shape[0]})"
     write_image(path, picture / 255.0)
     return f"overlay: {path}{plane}"
-
-
-def _spacing(text: str) -> Any:
-    if text == "file":
-        return text
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"expected numbers such as 1 or 2,0.5,0.5, or 'file', got {text!r}"
-        ) from None
-
-
-def _voxel_note(path: str) -> list[str]:
-    from edgecritic.cli._score_files import size_text
-    from edgecritic.datasets.files import read_spacing
-
-    sizes = read_spacing(path)
-    if sizes is None or set(sizes) == {1.0}:
-        return []
-    return [f"distances are in voxels; --spacing file takes the truth's voxel size of {size_text(sizes)}"]
-
-
-def _file_spacing(path: str) -> tuple[float, ...]:
-    from edgecritic.datasets.files import read_volume
-
-    return read_volume(path).spacing
 
 
 def _diagonal(found: Matching) -> float:

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecritic.cli._options import add_cluster, add_ids, add_json
+from edgecritic.cli._options import (
+    add_binarize,
+    add_cluster,
+    add_fresh,
+    add_ids,
+    add_jobs,
+    add_json,
+    add_out,
+    add_quiet,
+    add_spacing,
+    add_split,
+    add_truth,
+    read_spacing,
+)
 
 if TYPE_CHECKING:
-    from edgecritic.cli._score_files import Judged
+    from edgecritic.run.score import ScoreRun, ScoreSettings
 
 __all__ = ["add_parser", "run"]
 
@@ -28,19 +41,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("candidate", type=Path, help="binary edge map, or a folder of them")
     parser.add_argument("truths", type=Path, nargs="*", metavar="truth", help="truth files")
-    parser.add_argument("--truth", type=Path, metavar="FOLDER", help="folder of truths, for a folder of maps")
+    add_truth(parser, required=False)
     parser.add_argument("--alone", action="store_true", help="measures without truth")
     what = parser.add_argument_group("algorithm")
     add_ids(what, "-m", "--measures", "--measure", text="ids such as 'baddeley(k=1)' (default: all)")
     what.add_argument("-s", "--strategy", metavar="ID", help="how all measures match that match pixels")
     what.add_argument("--tolerance", type=float, metavar="D", help="of all measures that have a tolerance")
-    what.add_argument(
-        "--spacing",
-        nargs="+",
-        metavar="S",
-        help="pixel size, one number or one per axis in the order of the file; 'file' takes the voxel size "
-        "of a NIfTI truth (default: that of the NIfTI files, which must agree; 1 for other files)",
-    )
+    add_spacing(what)
     what.add_argument(
         "--empty",
         choices=("value", "nan", "raise"),
@@ -48,9 +55,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="what measures do with empty maps: take their declared value, be left out of the mean, or fail",
     )
     files = parser.add_argument_group("input")
-    files.add_argument(
-        "--binarize", type=float, metavar="SHARE", help="accept grey maps, cut at SHARE of white"
-    )
+    add_split(files)
+    add_binarize(files, "maps")
     files.add_argument(
         "--label", type=int, metavar="N", help="judge the object with this number in label maps"
     )
@@ -62,33 +68,48 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="N",
         help="which map or segmentation of the candidate's file, from 1",
     )
-    work = parser.add_argument_group("work")
-    work.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="images at a time, for folders")
+    work = parser.add_argument_group("work, for folders")
+    add_jobs(work)
     add_cluster(work)
+    add_fresh(work)
     form = parser.add_argument_group("output")
-    form.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+    add_out(form, "finished images, so that an interrupted run goes on where it was,")
     output = form.add_mutually_exclusive_group()
     add_json(output)
     output.add_argument("--csv", action="store_true", help="print comma-separated values, a line per image")
+    add_quiet(form)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the scores; return 0, or 1 if a file of a folder could not be scored."""
-    from edgecritic.cli._output import print_json
-    from edgecritic.cli._score_files import check_measures, judge_files, read_sizes, size_text
     from edgecritic.errors import InputError
+    from edgecritic.run.score import ScoreSettings, check_measures
 
     if bool(args.truths or args.truth) == args.alone:
         raise InputError("score needs a truth (edgecritic score CANDIDATE TRUTH …), or --alone to do without")
     if args.alone and (args.strategy is not None or args.tolerance is not None):
         raise InputError("--strategy and --tolerance are for measures with a truth; leave them out")
-    if args.measures or args.strategy is not None or args.tolerance is not None:
-        check_measures(args.measures, strategy=args.strategy, tolerance=args.tolerance)
-    args.spacing = read_sizes(args.spacing)
-    if args.candidate.is_dir():
-        return _folder(args)
-    judged = judge_files(args.candidate, [*args.truths, *([args.truth] if args.truth else [])], args)
+    settings = ScoreSettings(
+        measures=tuple(args.measures) if args.measures else None,
+        strategy=args.strategy,
+        tolerance=args.tolerance,
+        spacing=read_spacing(args.spacing),
+        empty=args.empty,
+        binarize=args.binarize,
+        label=args.label,
+        level=args.level,
+    )
+    check_measures(settings)
+    return _folder(args, settings) if args.candidate.is_dir() else _file(args, settings)
+
+
+def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
+    from edgecritic.cli._output import print_json
+    from edgecritic.datasets.spacing import size_text
+    from edgecritic.run.score import score_files
+
+    judged = score_files(args.candidate, [*args.truths, *_truths_of_file(args)], settings)
     found = judged.scores
     if args.json:
         print_json(found.as_dict())
@@ -103,93 +124,98 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _folder(args: argparse.Namespace) -> int:
-    import warnings
+def _truths_of_file(args: argparse.Namespace) -> tuple[Path, ...]:
+    """Return the truths of a single map: a file, or what a data set holds of that name."""
+    from edgecritic.datasets.cases import find_cases
+    from edgecritic.errors import InputError
 
+    if args.truth is None:
+        return ()
+    found = find_cases(args.candidate, args.truth, split=args.split)
+    if not found.cases:
+        raise InputError(f"{args.truth}: holds no truth called like {args.candidate}")
+    return found.cases[0].truths
+
+
+def _folder(args: argparse.Namespace, settings: ScoreSettings) -> int:
+    from edgecritic.cli._output import progress, tell_failures
+    from edgecritic.errors import InputError
+    from edgecritic.run.score import score_folder
+
+    if args.truths and (args.truth or len(args.truths) > 1):
+        raise InputError("a folder of maps has one folder of truths: edgecritic score FOLDER --truth FOLDER")
+    with progress("scoring", unit="image", quiet=args.quiet) as step:
+        found = score_folder(
+            args.candidate,
+            None if args.alone else args.truth or args.truths[0],
+            settings=settings,
+            split=args.split,
+            out=args.out,
+            jobs=args.jobs,
+            cluster=args.cluster,
+            fresh=args.fresh,
+            progress=step,
+        )
+    status = tell_failures(found.failures)
+    if found.maps:
+        _tell_empty(found, args.empty)
+        _print_folder(found, args)
+    return status if found.maps else 1
+
+
+def _tell_empty(found: ScoreRun, rule: str) -> None:
     from edgecritic.cli._output import complain
-    from edgecritic.errors import UndefinedMeasureWarning
 
-    work = [
-        (name, path.absolute(), [truth.absolute() for truth in truths], args)
-        for name, path, truths in _cases(args)
-    ]
-    with warnings.catch_warnings():
-        # Told below for all images at once, with their names.
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        finished = dict(_parallel(work, args))
-    found: dict[str, Judged] = {}
-    failures: dict[str, str] = {}
-    for name, result in ((name, finished[name]) for name, *_ in work):
-        if isinstance(result, str):
-            failures[name] = result
-        else:
-            found[name] = result
-    for name, message in failures.items():
-        complain(f"{name}: {message}")
-    if found:
-        _tell_empty(found, args)
-        _print_folder(found, failures, args)
-    return 1 if failures or not found else 0
-
-
-def _tell_empty(found: dict[str, Judged], args: argparse.Namespace) -> None:
-    from edgecritic.cli._output import complain
-
-    empty = [f"{name} ({judged.empty})" for name, judged in found.items() if judged.empty]
+    empty = [f"{name} ({judged.empty})" for name, judged in found.maps.items() if judged.empty]
     if not empty:
         return
     more = f", … {len(empty) - 5} more" if len(empty) > 5 else ""
     meant = (
         "they have no value and are left out of the mean"
-        if args.empty == "nan"
+        if rule == "nan"
         else "measures have the values of their table of empty cases; --empty nan leaves them out of the mean"
     )
     complain(f"empty: {', '.join(empty[:5])}{more}: {meant}")
 
 
-def _print_folder(found: dict[str, Judged], failures: dict[str, str], args: argparse.Namespace) -> None:
+def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
     from edgecritic.cli._output import print_json
-    from edgecritic.cli._score_files import size_text
+    from edgecritic.datasets.spacing import size_text
     from edgecritic.measures.scoring import render
-    from edgecritic.values import plain_number
 
-    scores = {name: judged.scores for name, judged in found.items()}
+    scores = {name: judged.scores for name, judged in found.maps.items()}
     first = next(iter(scores.values()))
-    means = _averages([one.mean for one in scores.values()])
     if args.json:
-        images = {name: one.as_dict() for name, one in scores.items()}
-        shown = {name: plain_number(value) for name, value in means.items()}
-        counts = _counts([one.mean for one in scores.values()])
-        print_json({"scores": shown, "counts": counts, "images": images, "failures": failures})
+        print_json(found.as_dict())
         return
     if args.csv:
         _print_csv("image", first.measures, ((name, one.mean) for name, one in scores.items()))
         return
-    sizes = {judged.spacing for judged in found.values()}
+    sizes = {judged.spacing for judged in found.maps.values()}
     used = [size_text(size) for size in sizes if size is not None]
     told = f", pixel size {used[0] if len(sizes) == 1 else 'of each file'}" if used else ""
-    print(f"{len(found)} images{told}")
+    print(f"{len(scores)} images{told}")
     if args.measures:
-        print(_rows(scores, means))
+        print(_rows(found))
         return
-    columns = {"mean": means}
+    columns = {"mean": found.means}
     if any(len(one.annotators) > 1 for one in scores.values()):
-        columns["mean of best"] = _averages([one.best for one in scores.values()])
+        columns["mean of best"] = found.best
     print(render(first.measures, first.better, first.families, columns))
 
 
-def _rows(scores: dict[str, Any], means: dict[str, float]) -> str:
+def _rows(found: ScoreRun) -> str:
     """Return a table with a line per image, in blocks that a terminal can show."""
     from edgecritic.cli._wide import blocks
 
-    first = next(iter(scores.values()))
-    arrows = ["↓" if way == "lower" else "↑" for way in first.better]
+    means, counts = found.means, found.counts
+    better = next(iter(found.maps.values())).scores.better
+    arrows = ["↓" if way == "lower" else "↑" for way in better]
     header = ["image", *(f"{name} {arrow}" for name, arrow in zip(means, arrows, strict=True))]
-    values = {**{name: one.mean for name, one in scores.items()}, "mean": means}
+    values = {**{name: one.scores.mean for name, one in found.maps.items()}, "mean": means}
     rows = [[name, *(_number(row[measure]) for measure in means)] for name, row in values.items()]
-    counts = _counts([one.mean for one in scores.values()])
-    if min(counts.values()) < len(scores):
-        rows.append(["mean of", *(f"{count} of {len(scores)}" for count in counts.values())])
+    if min(counts.values()) < len(found.maps):
+        rows.append(["mean of", *(f"{count} of {len(found.maps)}" for count in counts.values())])
     return blocks(header, rows)
 
 
@@ -197,65 +223,6 @@ def _number(value: float) -> str:
     import math
 
     return "–" if math.isnan(value) else f"{value:.5g}"
-
-
-def _cases(args: argparse.Namespace) -> Iterator[tuple[str, Path, Sequence[Path]]]:
-    from edgecritic.datasets.cases import find_cases
-    from edgecritic.datasets.layouts import find_maps
-    from edgecritic.errors import InputError
-
-    if args.alone:
-        for name, paths in find_maps(args.candidate).files.items():
-            yield name, paths[0], ()
-        return
-    if args.truths and (args.truth or len(args.truths) > 1):
-        raise InputError("a folder of maps has one folder of truths: edgecritic score FOLDER --truth FOLDER")
-    dataset = find_cases(args.candidate, args.truth or args.truths[0])
-    if not dataset.cases:
-        raise InputError("no map has a truth of the same name; " + "; ".join(dataset.problems()))
-    for case in dataset.cases:
-        if case.prediction is not None:
-            yield case.id, case.prediction, case.truths
-
-
-def _judge(task: tuple[str, Path, Sequence[Path], argparse.Namespace]) -> tuple[str, Judged | str]:
-    """Score one map of a folder, or say why that is not possible."""
-    from edgecritic.cli._score_files import judge_files
-    from edgecritic.errors import EdgeCriticError, MissingExtraError
-
-    name, path, truths, args = task
-    try:
-        return name, judge_files(path, truths, args)
-    except MissingExtraError:
-        raise  # no other image would fare better
-    except EdgeCriticError as error:
-        return name, str(error)
-
-
-def _parallel(work: list[Any], args: argparse.Namespace) -> Iterator[tuple[str, Judged | str]]:
-    """Yield results as they come, with a progress bar on a terminal."""
-    from contextlib import nullcontext
-
-    from edgecritic.cli._output import progress
-    from edgecritic.run.executor import run_tasks
-
-    with nullcontext() if args.quiet else progress("scoring", unit="image") as step:
-        yield from run_tasks(_judge, work, jobs=args.jobs, cluster=args.cluster, progress=step)
-
-
-def _averages(rows: list[dict[str, float]]) -> dict[str, float]:
-    """Return the mean of every measure over the images where it has a value."""
-    import math
-
-    defined = {name: [row[name] for row in rows if not math.isnan(row[name])] for name in rows[0]}
-    return {name: sum(values) / len(values) if values else math.nan for name, values in defined.items()}
-
-
-def _counts(rows: list[dict[str, float]]) -> dict[str, int]:
-    """Return on how many images every measure has a value."""
-    import math
-
-    return {name: sum(not math.isnan(row[name]) for row in rows) for name in rows[0]}
 
 
 def _print_csv(first: str, measures: Sequence[str], rows: Any) -> None:

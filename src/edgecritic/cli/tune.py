@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from edgecritic.cli._options import add_cluster, add_ids, add_jobs, add_json, add_out
-
-if TYPE_CHECKING:
-    from edgecritic.tuning.result import Tuning
+from edgecritic.cli._options import (
+    add_binarize,
+    add_cluster,
+    add_fresh,
+    add_ids,
+    add_jobs,
+    add_json,
+    add_out,
+    add_quiet,
+    add_split,
+    add_truth,
+)
 
 __all__ = ["add_parser", "run"]
 
@@ -23,7 +31,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "supervised with --truth, without it by the statistical complexity of the edge map.",
     )
     parser.add_argument("images", nargs="+", help="image files, volumes, or folders of them")
-    parser.add_argument("--truth", help="truth file of one image, or folder of truths called like the images")
+    add_truth(parser, required=False)
+    add_split(parser)
+    add_binarize(parser)
     what = parser.add_argument_group("algorithm")
     add_ids(
         what,
@@ -46,157 +56,53 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     work = parser.add_argument_group("work")
     add_jobs(work)
     add_cluster(work)
+    add_fresh(work)
     form = parser.add_argument_group("output")
     add_out(form, "figures, tables and the best maps")
     add_json(form)
-    form.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+    add_quiet(form)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the table; return 0 if every image was used, else 1."""
-    from edgecritic.cli._output import complain, print_json
+    from edgecritic.cli._output import print_json, progress, tell_failures
     from edgecritic.cli._wide import terminal_width
-    from edgecritic.measures.scoring import choose
-    from edgecritic.tuning.summary import summarise_tunings
+    from edgecritic.report.tuning import write_summary, write_tuning
+    from edgecritic.run.tune import tune_folder
 
-    args.thresholds = _thresholds(args.thresholds)
-    args.detectors = _detectors(args.detectors)
-    args.measures = _measures(args)
-    choose(args.measures, ())
-    found, failures = _tune_all(_cases(args), args)
-    summary = summarise_tunings(found) if found else None
+    def save(name: str, tuning: Any, image: Any) -> None:
+        write_tuning(Path(args.out) / name, tuning, image, matching=args.strategy)
+
+    with progress("tuning", unit="image", quiet=args.quiet or args.json) as step:
+        found = tune_folder(
+            args.images,
+            args.truth,
+            detectors=args.detectors,
+            measures=args.measures,
+            thresholds=_thresholds(args.thresholds),
+            strategy=args.strategy,
+            grey=args.grey,
+            split=args.split,
+            binarize=args.binarize,
+            out=args.out,
+            jobs=args.jobs,
+            cluster=args.cluster,
+            fresh=args.fresh,
+            each=save if args.out else None,
+            progress=step,
+        )
+    summary = found.summary
     if args.out and summary is not None:
-        from edgecritic.report.tuning import write_summary
-
-        write_summary(Path(args.out), summary)
+        write_summary(args.out, summary)
     if args.json:
-        images = {name: each.as_dict() for name, each in found.items()}
-        print_json({"images": images, "failures": failures})
+        print_json(found.as_dict())
     elif summary is not None:
-        print((next(iter(found.values())) if len(found) == 1 else summary).table(terminal_width()))
+        one = next(iter(found.images.values())) if len(found.images) == 1 else summary
+        print(one.table(terminal_width()))
         if args.out:
             print(f"\nTables, figures and the best maps: {args.out}")
-    for message in failures.values():
-        complain(message)
-    return 1 if failures else 0
-
-
-def _tune_all(
-    cases: dict[str, tuple[Path, tuple[Path, ...]]], args: argparse.Namespace
-) -> tuple[dict[str, Tuning], dict[str, str]]:
-    """Tune all images, some at a time, and save their files; return results and messages by name."""
-    from contextlib import nullcontext
-
-    from edgecritic.cli._output import progress
-    from edgecritic.errors import EdgeCriticError, OutputError
-    from edgecritic.report.tuning import write_tuning
-    from edgecritic.run.executor import run_tasks
-
-    work = [
-        (name, path.absolute(), tuple(truth.absolute() for truth in truths), args)
-        for name, (path, truths) in cases.items()
-    ]
-    results: dict[str, Tuning] = {}
-    messages: dict[str, str] = {}
-    hidden = nullcontext(None) if args.quiet or args.json else progress("tuning", unit="image")
-    with hidden as step:
-        for name, found in run_tasks(_try, work, jobs=args.jobs, cluster=args.cluster, progress=step):
-            try:
-                if isinstance(found, EdgeCriticError):
-                    raise found
-                image, result = found
-                if args.out:
-                    write_tuning(Path(args.out) / name, result, image, matching=args.strategy)
-                results[name] = result.without_maps()
-            except OutputError:
-                raise  # no other image would fare better
-            except EdgeCriticError as error:
-                messages[name] = str(error.at(cases[name][0]))
-    return (
-        {name: results[name] for name in cases if name in results},
-        {name: messages[name] for name in cases if name in messages},
-    )
-
-
-def _try(task: tuple[str, Path, tuple[Path, ...], argparse.Namespace]) -> tuple[str, Any]:
-    """Return the name with image and tuning, or with what went wrong."""
-    from edgecritic.errors import EdgeCriticError
-
-    name, path, truths, args = task
-    try:
-        return name, _one(name, path, truths, args)
-    except EdgeCriticError as error:
-        return name, error
-
-
-def _detectors(given: list[str] | None) -> list[Any] | None:
-    """Return ids as they are, folders of saved maps as detectors."""
-    from edgecritic.detectors.base import bind
-    from edgecritic.detectors.external import FolderDetector
-
-    if given is None:
-        return None
-    chosen: list[Any] = [FolderDetector(name) if Path(name).is_dir() else name for name in given]
-    for each in chosen:
-        if isinstance(each, str):
-            bind(each)
-    return chosen
-
-
-def _measures(args: argparse.Namespace) -> list[str] | None:
-    """Return the chosen measures, with those that the curves under a matching strategy need."""
-    if args.strategy is None:
-        return list(args.measures) if args.measures else None
-    from edgecritic.errors import InputError
-    from edgecritic.matching import match
-    from edgecritic.measures.scoring import default_measures
-    from edgecritic.tuning.result import matched_measures
-
-    if args.truth is None:
-        raise InputError("--strategy needs --truth")
-    match([[True]], [[True]], strategy=args.strategy)
-    return [*(args.measures or default_measures(starred=True)), *matched_measures(args.strategy)]
-
-
-def _cases(args: argparse.Namespace) -> dict[str, tuple[Path, tuple[Path, ...]]]:
-    from edgecritic.cli._images import list_images
-    from edgecritic.datasets.layouts import find_truths
-    from edgecritic.datasets.names import split_name
-    from edgecritic.errors import InputError
-
-    files = {split_name(file.name)[0]: file for file in list_images(args.images)}
-    if args.truth is None:
-        return {name: (file, ()) for name, file in files.items()}
-    truth = Path(args.truth)
-    if not truth.is_dir():
-        if len(files) != 1:
-            raise InputError(f"--truth {truth} is one file for {len(files)} images; give a folder of truths")
-        return {name: (file, (truth,)) for name, file in files.items()}
-    known = find_truths(truth, list(files)).files
-    missing = [name for name in files if name not in known]
-    if missing:
-        raise InputError(f"{truth}: holds no truth for {', '.join(missing[:5])}; names must be the same")
-    return {name: (file, known[name]) for name, file in files.items()}
-
-
-def _one(name: str, path: Path, truths: tuple[Path, ...], args: argparse.Namespace) -> tuple[Any, Tuning]:
-    from edgecritic.cli._images import load_image
-    from edgecritic.datasets.files import read_truths
-    from edgecritic.tuning.tune import tune
-
-    image, kind = load_image(path, grey=args.grey)
-    maps = [found for file in truths for found in read_truths(file)] or None
-    result = tune(
-        image,
-        maps,
-        detectors=args.detectors,
-        measures=args.measures,
-        thresholds=args.thresholds,
-        kind=kind,
-        name=name,
-    )
-    return image, result
+    return tell_failures(found.failures)
 
 
 def _thresholds(text: str) -> Any:

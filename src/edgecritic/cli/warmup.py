@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from edgecritic.cli._options import add_json
+from edgecritic.cli._options import add_json, add_quiet
 
 __all__ = ["add_parser", "run"]
 
@@ -18,6 +18,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "later commands start at once; useful after an installation and when building containers.",
     )
     add_json(parser)
+    add_quiet(parser)
     parser.set_defaults(run=run)
 
 
@@ -30,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     begin = time.perf_counter()
     from edgecritic.run.warmup import warm_up
 
-    with progress("compiling", unit="part") as step:
+    with progress("compiling", unit="part", quiet=args.quiet) as step:
         parts = warm_up(progress=step)
     total = time.perf_counter() - begin
     if args.json:

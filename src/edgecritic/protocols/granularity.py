@@ -1,4 +1,4 @@
-"""Several granularities per image: the best that choosing with the truth in hand could reach."""
+"""Several predictions per image: the best that choosing with the truth in hand could reach."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GranularityOracle(Value):
     ois: BestPoint
     granularities: int
     images: int
-    label: str = "oracle over granularities (upper bound)"
+    label: str = "oracle over the given predictions (upper bound)"
 
     def __str__(self) -> str:
         head = f"{self.label}: {self.images} images, {self.granularities} granularities"

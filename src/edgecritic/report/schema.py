@@ -203,6 +203,7 @@ _RESULTS = _record(
     {
         "truth": _text,
         "human": _record(_POINT, {"images": _count}),
+        "oracle": _record({"label": _text, "ods": _record(_POINT), "ois": _record(_POINT), "images": _count}),
         "comparisons": _list(
             _record(
                 {"first": _text, "second": _text},

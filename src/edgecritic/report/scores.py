@@ -23,6 +23,7 @@ from edgecritic.report.view import (
     clean,
     interval,
     nms_text,
+    oracle_text,
     p_values,
     pixels_text,
     ranked,
@@ -136,10 +137,26 @@ def leaderboard(results: Results) -> str:
                 measured,
             ]
         )
+    oracle = results.get("oracle")
+    if oracle:
+        best = oracle["ods"]
+        rows.append(
+            [
+                "",
+                '<span class="name brief"><span>Oracle, upper bound</span></span>',
+                f"<b>{short(best['f'])}</b>",
+                f"P {short(best['precision'])} · R {short(best['recall'])}",
+                short(oracle["ois"]["f"]),
+                *[""] * (len(heads) - 6),
+                str(oracle["images"]),
+            ]
+        )
     notes = [
         f"AP by the rule <b>{safe(ap_rule(results))}</b>; APs of other rules must not be compared with it.",
         f"Non-maximum suppression: <b>{safe(nms_text(results['protocol']))}</b>.",
     ]
+    if oracle:
+        notes.append(f"{safe(oracle_text(oracle))}.")
     if ps:
         notes.append(
             "p: how likely such a gap to the leader’s ODS is if the two are equal (paired bootstrap over "

@@ -15,6 +15,7 @@ from edgecritic.report.view import (
     csv_cell,
     interval,
     nms_text,
+    oracle_text,
     p_values,
     protocol_lines,
     ranked,
@@ -27,6 +28,7 @@ __all__ = ["terminal_table", "table_csv", "table_tex"]
 
 WIDTH = 80
 HUMAN = "human (measured)"
+ORACLE = "oracle (upper bound)"
 STARS_TEXT = "* p < .05, ** p < .01, *** p < .001: ODS differs from the leader's (paired test)"
 
 CSV_COLUMNS = [
@@ -98,6 +100,8 @@ def terminal_table(results: Mapping[str, Any], *, width: int = WIDTH) -> str:
     below = protocol_lines(results)
     if p_values(results):
         below.append(STARS_TEXT)
+    if results.get("oracle"):
+        below.append(oracle_text(results["oracle"]))
     failures = len(results.get("failures") or ())
     if failures:
         below.append(f"{failures} {'file' if failures == 1 else 'files'} failed")
@@ -130,6 +134,10 @@ def _rows(results: Mapping[str, Any], order: list[Mapping[str, Any]]) -> list[li
         images = human.get("images")
         count = "–" if images is None else str(images)
         rows.append(["", HUMAN, short(human["f"]), "", "–", "–", "–", "–", count])
+    oracle = results.get("oracle")
+    if oracle:
+        best = [short(oracle["ods"]["f"]), "", short(oracle["ois"]["f"])]
+        rows.append(["", ORACLE, *best, "–", "–", "–", str(oracle["images"])])
     return rows
 
 

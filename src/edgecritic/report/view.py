@@ -24,6 +24,7 @@ __all__ = [
     "pixels_text",
     "tolerance_text",
     "nms_text",
+    "oracle_text",
     "ap_rule",
     "protocol_lines",
     "all_series",
@@ -191,6 +192,14 @@ def tolerance_text(protocol: Mapping[str, Any]) -> str:
 def nms_text(protocol: Mapping[str, Any]) -> str:
     """Return the recipe of non-maximum suppression in words."""
     return clean(protocol.get("nms") or "none")
+
+
+def oracle_text(oracle: Mapping[str, Any]) -> str:
+    """Say what the row of the oracle is."""
+    return (
+        f"{clean(oracle['label'])}: per image and threshold the prediction with the largest F, chosen with "
+        "the truth in hand; no detector reaches it by itself"
+    )
 
 
 def ap_rule(results: Results) -> str:

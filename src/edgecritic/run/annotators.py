@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from edgecritic.annotators.census import Census, shares
-from edgecritic.annotators.perceptual import agreement_matrix, strength
+from edgecritic.annotators.perceptual import agreement_matrix
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
 from edgecritic.errors import DataError, EdgeCriticError, OutputError
-from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE
+from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE, as_tolerance
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.human import human_level
+from edgecritic.run.cache import open_cache, weigh_labels
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
+from edgecritic.run.results import NO_MEMORY, Failure, Run, failure_rows
 from edgecritic.run.store import RECORDS, kept, record_key
 
 __all__ = ["AnnotatorsRun", "run_annotators", "SCHEMA"]
@@ -29,24 +31,15 @@ SCHEMA = 1
 RECORD_VERSION = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnnotatorsRun:
-    """A finished analysis.
+class AnnotatorsRun(Run):
+    """A finished analysis; `results` is what ``annotators.json`` holds.
 
     Attributes
     ----------
-    results : dict
-        What ``annotators.json`` holds.
     cases : dict of Case
     """
 
-    results: dict[str, Any]
     cases: dict[str, Case]
-
-    @property
-    def failed(self) -> bool:
-        """Whether at least one image could not be analysed."""
-        return bool(self.results["failures"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +49,7 @@ class _Job:
     relative_tolerance: float | None
     folder: Path | None
     fresh: bool
+    cache: Path | None
 
 
 def run_annotators(
@@ -69,6 +63,7 @@ def run_annotators(
     jobs: int | None = None,
     cluster: str | None = None,
     fresh: bool = False,
+    cache: bool = True,
     progress: Progress | None = None,
 ) -> AnnotatorsRun:
     """Weigh the labels of every image of a data set.
@@ -87,6 +82,8 @@ def run_annotators(
         See :func:`edgecritic.run.executor.run_tasks`.
     fresh : bool
         Compute everything anew.
+    cache : bool
+        As for :func:`edgecritic.run.bench.run_bench`.
 
     Raises
     ------
@@ -100,16 +97,15 @@ def run_annotators(
     if tolerance is None and relative_tolerance is None:
         relative_tolerance = DEFAULT_RELATIVE_TOLERANCE
     records = None if folder is None else folder / RECORDS / "@annotators"
-    work = [_Job(case, tolerance, relative_tolerance, records, fresh) for case in found]
-    finished = dict(run_tasks(_weigh, work, jobs=jobs, cluster=cluster, progress=progress))
+    with open_cache(cache) as place:
+        work = [_Job(case, tolerance, relative_tolerance, records, fresh, place) for case in found]
+        finished = dict(run_tasks(_weigh, work, jobs=jobs, cluster=cluster, progress=progress))
     order = [case.id for case in found]
-    good = {name: finished[name] for name in order if "failure" not in finished[name]}
-    failures = [
-        {"id": name, "message": finished[name]["failure"]} for name in order if "failure" in finished[name]
-    ]
+    good = {name: finished[name] for name in order if not isinstance(finished[name], Failure)}
+    failures = [finished[name] for name in order if name not in good]
     several = {name: one for name, one in good.items() if len(one["census"]) > 1}
     if not several:
-        message = failures[0]["message"] if failures else "every image has a single one"
+        message = failures[0].message if failures else "every image has a single one"
         raise DataError(f"{truth}: no image has two annotators that can be compared: {message}")
     results = {
         "schema": SCHEMA,
@@ -120,14 +116,14 @@ def run_annotators(
         "relative_tolerance": relative_tolerance,
         "per_image": [_row(name, one) for name, one in several.items()],
         "single": [name for name in good if name not in several],
-        "failures": failures,
+        "failures": failure_rows(failures),
     }
     if folder is not None:
         write_json(folder / "annotators.json", results)
     return AnnotatorsRun(results=results, cases={case.id: case for case in found})
 
 
-def _weigh(job: _Job) -> tuple[str, dict[str, Any]]:
+def _weigh(job: _Job) -> tuple[str, dict[str, Any] | Failure]:
     """Analyse one image, or take it from the store; a bad file becomes a failure."""
     try:
         case = job.case.read()
@@ -137,9 +133,9 @@ def _weigh(job: _Job) -> tuple[str, dict[str, Any]]:
     except OutputError:
         raise  # no other image would fare better
     except EdgeCriticError as error:
-        content = {"failure": str(error)}
+        return job.case.id, Failure.of_case(job.case, str(error))
     except MemoryError:
-        content = {"failure": "not enough memory for this image"}
+        return job.case.id, Failure.of_case(job.case, NO_MEMORY)
     return job.case.id, content
 
 
@@ -147,7 +143,9 @@ def _measure(case: Case, job: _Job) -> dict[str, Any]:
     truths = case.load_truths()
     if len(truths) == 1:
         return {"census": [int(np.count_nonzero(truths[0]))], "shape": list(truths[0].shape)}
-    found = strength(truths, tolerance=job.tolerance, relative_tolerance=job.relative_tolerance)
+    shape = truths[0].shape
+    reach = as_tolerance(shape, (1.0,) * len(shape), job.tolerance, job.relative_tolerance)
+    found = weigh_labels(truths, tolerance=reach, cache=job.cache, fresh=job.fresh)
     return {
         "shape": list(found.shape),
         "tolerance": found.tolerance,

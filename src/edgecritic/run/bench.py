@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ from edgecritic.datasets.cases import Case, Dataset, find_cases
 from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.presets import Protocol
-from edgecritic.run.bench_results import crispness_of, pooled, results_record
+from edgecritic.run.bench_results import crispness_of, oracle_of, pooled, results_record
+from edgecritic.run.cache import open_cache
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
-from edgecritic.run.judge import EXTRAS, Failure, Job, Judged, judge
+from edgecritic.run.judge import EXTRAS, Job, Judged, judge
 from edgecritic.run.protocol_file import find_protocol
+from edgecritic.run.results import Failure, Run
 from edgecritic.run.store import RECORDS
 
 __all__ = ["BenchRun", "run_bench"]
@@ -23,14 +25,11 @@ __all__ = ["BenchRun", "run_bench"]
 _THICK = 0.5  # thin maps have an average crispness above .85, the maps of networks and filters below .45
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchRun:
-    """A finished run.
+class BenchRun(Run):
+    """A finished benchmark; `results` is what ``results.json`` holds.
 
     Attributes
     ----------
-    results : dict
-        What ``results.json`` holds.
     details : dict of BenchmarkResult
         The full numbers by detector.
     cases : dict of dict of Case
@@ -40,16 +39,10 @@ class BenchRun:
         Where grey truths were cut.
     """
 
-    results: dict[str, Any]
     details: dict[str, BenchmarkResult]
     cases: dict[str, dict[str, Case]]
     protocol: Protocol
     binarize: float | None = None
-
-    @property
-    def failed(self) -> bool:
-        """Whether at least one image could not be judged."""
-        return bool(self.results["failures"])
 
 
 def run_bench(
@@ -68,7 +61,9 @@ def run_bench(
     fresh: bool = False,
     draws: int = 1000,
     human: bool = True,
+    oracle: bool = False,
     curves: Sequence[dict[str, Any]] = (),
+    cache: bool = True,
     progress: Progress | None = None,
 ) -> BenchRun:
     """Judge every image of every detector under one protocol.
@@ -101,30 +96,40 @@ def run_bench(
         Of the bootstrap; 0 leaves confidence intervals and tests out.
     human : bool
         Measure the human level where images have several annotators.
+    oracle : bool
+        Say as well how far choosing among the given predictions with the truth in hand would lead, an upper
+        bound: see :func:`edgecritic.protocols.granularity.granularity_oracle`. Needs two detectors.
     curves : sequence of dict
         Published curves that are kept with the results and drawn beside them.
+    cache : bool
+        Keep what depends on the truths alone across runs, in the user's cache folder
+        (`edgecritic.run.cache.cache_folder`).
     progress : callable, optional
         Called with (done, total).
     """
     chosen = find_protocol(protocol)
     _check_settings(detectors, extras, binarize, draws)
+    if oracle and len(detectors) < 2:
+        raise InputError("an oracle chooses among predictions: give those of at least two detectors")
     _check_places(detectors, truth, out)
     folder = None if out is None else _made(Path(out).absolute())
     sets = {
         name: _cases(place, truth, images=absolute(images), masks=absolute(masks), split=split)
         for name, place in detectors.items()
     }
-    work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize)
-    finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
+    with open_cache(cache and human) as kept:
+        work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize, kept)
+        finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
     failures = [item for item in finished if isinstance(item, Failure)]
     failures += [
-        Failure(name, missing, "has a truth but no prediction")
+        Failure(id=missing, message="has a truth but no prediction", detector=name)
         for name, found in sets.items()
         for missing in found.without_prediction
     ]
     details, undefined = _results(chosen, judged, draws)
+    chosen_best, no_oracle = oracle_of(details, chosen) if oracle else (None, [])
     record = results_record(
         protocol=chosen,
         truth=Path(truth).resolve().name,
@@ -133,8 +138,9 @@ def run_bench(
         extras=tuple(extras),
         draws=draws,
         curves=curves,
+        oracle=chosen_best,
         failures=[*failures, *undefined],
-        notes=_notes(sets, judged, chosen, binarize),
+        notes=[*_notes(sets, judged, chosen, binarize), *no_oracle],
     )
     if folder is not None:
         write_json(folder / "results.json", record)
@@ -176,6 +182,7 @@ def _jobs(
     fresh: bool,
     human: bool,
     binarize: float | None,
+    cache: Path | None,
 ) -> list[Job]:
     """List the work; annotators are judged together with the first detector that has the image."""
     records = None if folder is None else folder / RECORDS
@@ -184,7 +191,7 @@ def _jobs(
     for name, found in sets.items():
         for case in found:
             first = human and case.id not in people
-            jobs.append(Job(name, case, protocol, extras, records, fresh, first, binarize))
+            jobs.append(Job(name, case, protocol, extras, records, fresh, first, binarize, cache))
             people.add(case.id)
     return jobs
 
@@ -230,7 +237,7 @@ def _results(
         try:
             details[name] = pooled(protocol, items, "main", draws)
         except EdgeCriticError as error:
-            failures.append(Failure(name, "all images", str(error)))
+            failures.append(Failure(id="all images", message=str(error), detector=name))
     return details, failures
 
 

@@ -13,9 +13,11 @@ import numpy as np
 from edgecritic import __version__
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.crispness import summarise_crispness
+from edgecritic.protocols.granularity import granularity_oracle
 from edgecritic.protocols.human import human_level
 from edgecritic.protocols.presets import Protocol
-from edgecritic.run.judge import TOLERANCE_SHARES, Failure, Judged, variants
+from edgecritic.run.judge import TOLERANCE_SHARES, Judged, variants
+from edgecritic.run.results import Failure, failure_rows
 from edgecritic.run.store import RECORDS, safe_name
 
 __all__ = ["results_record", "pooled", "crispness_of", "detector_folder", "SCHEMA"]
@@ -37,6 +39,7 @@ def results_record(
     extras: tuple[str, ...],
     draws: int,
     curves: Sequence[dict[str, Any]],
+    oracle: dict[str, Any] | None,
     failures: Iterable[Failure],
     notes: list[str],
 ) -> dict[str, Any]:
@@ -47,10 +50,11 @@ def results_record(
         "versions": _versions(),
         "truth": truth,
         "human": _human(judged),
+        "oracle": oracle,
         "detectors": [_entry(name, details[name], judged[name], protocol, extras) for name in details],
         "comparisons": _comparisons(details, draws),
         "curves": list(curves),
-        "failures": _failure_rows(failures),
+        "failures": failure_rows(failures),
         "notes": notes,
     }
 
@@ -205,6 +209,22 @@ def _human(judged: Mapping[str, Mapping[str, Judged]]) -> dict[str, Any] | None:
     return None if level is None else level.as_dict()
 
 
+def oracle_of(
+    details: Mapping[str, BenchmarkResult], protocol: Protocol
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return the upper bound over all detectors on the images that all have, or a note why there is none."""
+    results = list(details.values())
+    if not results:
+        return None, []
+    if not all(_same_thresholds(results[0], one) for one in results[1:]):
+        return None, ["there is no oracle: segmentations and soft maps have no thresholds in common"]
+    common = sorted(set.intersection(*(set(one.counts) for one in results)))
+    if not common:
+        return None, ["there is no oracle: no image was judged for all detectors"]
+    found = granularity_oracle([one.only(common).counts for one in results], protocol=protocol)
+    return {**found.as_dict(), "detectors": list(details)}, []
+
+
 def _protocol_record(protocol: Protocol, judged: Mapping[str, Mapping[str, Judged]]) -> dict[str, Any]:
     pixels = [item.numbers["tolerance"] for items in judged.values() for item in items.values()]
     return {
@@ -218,8 +238,3 @@ def _versions() -> dict[str, str]:
     names = ("numpy", "numba", "scipy")
     versions = {name: version(name) for name in names}
     return {"python": platform.python_version(), "edgecritic": __version__, **versions}
-
-
-def _failure_rows(failures: Iterable[Failure]) -> list[dict[str, str]]:
-    rows = [{"detector": item.detector, "id": item.id, "message": item.message} for item in failures]
-    return sorted(rows, key=lambda row: (row["detector"], row["id"]))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from edgecritic.errors import InputError
+from edgecritic.run.cores import usable_cores
 
 __all__ = ["Progress", "run_tasks", "resolve_jobs", "absolute"]
 
@@ -16,9 +16,9 @@ Progress = Callable[[int, int], None]
 
 
 def resolve_jobs(jobs: int | None) -> int:
-    """Return how many tasks run at a time: `jobs`, or one per processor if it is ``None``."""
+    """Return how many tasks run at a time: `jobs`, or one per core that may be used if it is ``None``."""
     if jobs is None:
-        return os.cpu_count() or 1
+        return usable_cores()
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, got {jobs}")
     return jobs

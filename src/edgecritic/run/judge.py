@@ -21,9 +21,11 @@ from edgecritic.protocols.crispness import average_crispness
 from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import sweep, sweep_maps
+from edgecritic.run.cache import weigh_labels
+from edgecritic.run.results import NO_MEMORY, Failure
 from edgecritic.run.store import kept, record_key, safe_name
 
-__all__ = ["Job", "Judged", "Failure", "judge", "variants", "EXTRAS", "TOLERANCE_SHARES"]
+__all__ = ["Job", "Judged", "judge", "variants", "EXTRAS", "TOLERANCE_SHARES"]
 
 EXTRAS = ("crispness", "ceval", "tolerances")
 """What can be measured beside the protocol's own numbers."""
@@ -50,6 +52,8 @@ class Job:
         Whether to judge the annotators against each other too.
     binarize : float or None
         Where grey truths are cut; without it they are refused.
+    cache : Path or None
+        Where what depends on the truths alone is kept across runs.
     """
 
     detector: str
@@ -60,6 +64,7 @@ class Job:
     fresh: bool = False
     human: bool = False
     binarize: float | None = None
+    cache: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +88,6 @@ class Judged:
     human: Counts | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why one image could not be judged."""
-
-    detector: str
-    id: str
-    message: str
-
-
 def variants(protocol: Protocol, extras: tuple[str, ...]) -> dict[str, Protocol]:
     """Return all protocols under which an image is swept: the main one and those of the extras."""
     found = {"main": protocol}
@@ -112,9 +108,9 @@ def judge(job: Job) -> Judged | Failure:
     except OutputError:
         raise  # no other image would fare better
     except EdgeCriticError as error:
-        return Failure(job.detector, job.case.id, str(error))
+        return Failure.of_case(job.case, str(error), detector=job.detector)
     except MemoryError:
-        return Failure(job.detector, job.case.id, "not enough memory for this image")
+        return Failure.of_case(job.case, NO_MEMORY, detector=job.detector)
 
 
 def _judge(job: Job) -> Judged:
@@ -196,8 +192,11 @@ def _human(loaded: _Loaded, job: Job) -> dict[str, Any]:
     truths, mask = loaded.truths, loaded.mask
     if mask is not None:
         truths = [one & mask for one in truths]
+    if len(truths) == 1:
+        return {"counts": human_counts(truths).as_dict()}
     tolerance = job.protocol.tolerance_for(truths[0].shape)
-    return {"counts": human_counts(truths, tolerance=tolerance).as_dict()}
+    found = weigh_labels(truths, tolerance=tolerance, cache=job.cache, fresh=job.fresh)
+    return {"counts": found.human_counts().as_dict()}
 
 
 def _refuse_errors(case: Case, strength: Any, truths: Any, mask: Any) -> list[str]:

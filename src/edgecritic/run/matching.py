@@ -15,6 +15,7 @@ from edgecritic.datasets.cases import Case
 from edgecritic.datasets.content import digest, read_content
 from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.run.executor import Progress, absolute, run_tasks
+from edgecritic.run.results import Failure
 from edgecritic.run.store import RECORDS, Store, kept, record_key
 from edgecritic.studies.blocks import (
     Block,
@@ -213,7 +214,7 @@ def run_parts(
     cluster: str | None = None,
     fresh: bool = False,
     progress: Progress | None = None,
-) -> tuple[dict[str, BlockScores], list[str]]:
+) -> tuple[dict[str, BlockScores], list[Failure]]:
     """Compute the blocks of a share that are not stored yet.
 
     Parameters
@@ -231,7 +232,7 @@ def run_parts(
     Returns
     -------
     (dict, list)
-        Scores by the blocks' names, and what failed in words.
+        Scores by the blocks' names, and what failed.
     """
     folder = absolute(out)
     blocks = [block for part in parts for block in part.blocks]
@@ -240,11 +241,11 @@ def run_parts(
     found: dict[str, BlockScores] = {}
     failures = []
     for name, result in run_tasks(_compute, work, jobs=jobs, cluster=cluster, progress=progress):
-        if isinstance(result, str):
+        if isinstance(result, Failure):
             failures.append(result)
         else:
             found[name] = result
-    return found, sorted(failures)
+    return found, sorted(failures, key=lambda one: (one.message, one.id))
 
 
 def combine_parts(
@@ -252,7 +253,7 @@ def combine_parts(
     scores: dict[str, BlockScores] | None = None,
     folders: Sequence[str | Path] = (),
     *,
-    failures: Sequence[str] = (),
+    failures: Sequence[Failure] = (),
 ) -> list[MatchingStudy]:
     """Analyse the results of all shares.
 
@@ -264,7 +265,7 @@ def combine_parts(
         Results at hand; the others are read from the folders.
     folders : sequence of path
         Where shares were stored.
-    failures : sequence of str
+    failures : sequence of Failure
         Why tasks have no result; what there is is analysed then, instead of asking for what is missing.
     """
     homes = [Path(folder).absolute() for folder in folders]
@@ -291,7 +292,7 @@ def combine_parts(
         )
     if not studies:
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-        raise DataError(f"nothing could be compared: {failures[0]}{more}")
+        raise DataError(f"nothing could be compared: {failures[0].message}{more}")
     return studies
 
 
@@ -302,8 +303,8 @@ class _Task:
     fresh: bool
 
 
-def _compute(task: _Task) -> tuple[str, BlockScores | str]:
-    """Compare one block, or take it from the store; a bad file becomes a message."""
+def _compute(task: _Task) -> tuple[str, BlockScores | Failure]:
+    """Compare one block, or take it from the store; a bad file becomes a failure."""
     block = task.block
     folder = None if task.folder is None else _records(task.folder)
     try:
@@ -315,7 +316,7 @@ def _compute(task: _Task) -> tuple[str, BlockScores | str]:
     except OutputError:
         raise  # no other block would fare better
     except EdgeCriticError as error:
-        return block.name, str(error)
+        return block.name, Failure(id=block.name, message=str(error))
     return block.name, _as_scores(content)
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,11 @@ class Store:
         """Write the record `name`."""
         rest = json.dumps({"check": _check(content), "content": content}, separators=(",", ":"))
         write_text(self._path(name), f"{_begin(key).decode()}{rest[1:]}")
+
+    def touch(self, name: str) -> None:
+        """Let the time of the record `name` be that of its last use."""
+        with suppress(OSError):
+            os.utime(self._path(name))
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{safe_name(name)}.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from edgecritic.annotators.census import LEVELS
 from edgecritic.annotators.outputs import OutputStrength, output_strength, pool_output_strength
 from edgecritic.annotators.partial import partial_labels
-from edgecritic.annotators.perceptual import strength
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
 from edgecritic.datasets.files import holds_segmentations
@@ -22,18 +21,24 @@ from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import sweep
+from edgecritic.run.cache import open_cache, weigh_labels
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
 from edgecritic.run.protocol_file import find_protocol
+from edgecritic.run.results import NO_MEMORY, Failure, Run, failure_rows
 from edgecritic.run.store import RECORDS, kept, record_key, safe_name
 
-__all__ = ["run_strength", "SCHEMA"]
+__all__ = ["StrengthRun", "run_strength", "SCHEMA"]
 
 SCHEMA = 1
 """Version of the layout of ``strength.json``."""
 
 RECORD_VERSION = 3
 DRAWS = 10
+
+
+class StrengthRun(Run):
+    """Detectors judged on labels of growing strength; `results` is what ``strength.json`` holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class _Job:
     folder: Path | None
     fresh: bool
     binarize: float | None
+    cache: Path | None = None
 
 
 def run_strength(
@@ -65,8 +71,9 @@ def run_strength(
     binarize: float | None = None,
     fresh: bool = False,
     only: Collection[str] | None = None,
+    cache: bool = True,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> StrengthRun:
     """Judge detectors on the labels of at least each strength.
 
     For every level each annotator's map keeps its labels of that strength or more, and the whole protocol
@@ -79,7 +86,7 @@ def run_strength(
 
     Parameters
     ----------
-    detectors, truth, protocol, out, jobs, cluster, masks, split, binarize, fresh, progress
+    detectors, truth, protocol, out, jobs, cluster, masks, split, binarize, fresh, cache, progress
         As for :func:`edgecritic.run.bench.run_bench`; the same `out` may be used.
     levels : sequence of float
         Strengths in [0, 1].
@@ -90,8 +97,7 @@ def run_strength(
 
     Returns
     -------
-    dict
-        What ``strength.json`` holds.
+    StrengthRun
     """
     chosen = find_protocol(protocol)
     steps = tuple(sorted({float(level) for level in levels}))
@@ -99,7 +105,7 @@ def run_strength(
         raise InputError(f"strengths must lie in [0, 1], got {list(levels)}")
     drawn = draws if steps[-1] > 0 else 0
     folder = absolute(out)
-    work = []
+    work: list[_Job] = []
     for name, place in detectors.items():
         found = find_cases(absolute(place), Path(truth).absolute(), masks=absolute(masks), split=split)
         if not found.cases:
@@ -108,14 +114,17 @@ def run_strength(
         cases = [case for case in found if only is None or case.id in only]
         work += [_Job(name, case, chosen, steps, drawn, seed, records, fresh, binarize) for case in cases]
     finished: dict[str, dict[str, Any]] = {name: {} for name in detectors}
-    failures = []
-    for name, image, content in run_tasks(_judge, work, jobs=jobs, cluster=cluster, progress=progress):
-        if isinstance(content, str):
-            failures.append({"detector": name, "id": image, "message": content})
-        else:
-            finished[name][image] = content
+    failures: list[Failure] = []
+    with open_cache(cache) as known:
+        work = [replace(job, cache=known) for job in work]
+        for done in run_tasks(_judge, work, jobs=jobs, cluster=cluster, progress=progress):
+            if isinstance(done, Failure):
+                failures.append(done)
+            else:
+                name, image, content = done
+                finished[name][image] = content
     if not any(finished.values()):
-        raise DataError(f"no image could be judged: {failures[0]['message']}")
+        raise DataError(f"no image could be judged: {failures[0].message}")
     results = {
         "schema": SCHEMA,
         "protocol": {**chosen.as_dict(), "digest": chosen.digest},
@@ -126,24 +135,24 @@ def run_strength(
         "detectors": [
             _entry(name, images, chosen, steps, drawn) for name, images in finished.items() if images
         ],
-        "failures": sorted(failures, key=lambda row: (row["detector"], row["id"])),
+        "failures": failure_rows(failures),
     }
     if folder is not None:
         write_json(folder / "strength.json", results)
-    return results
+    return StrengthRun(results=results)
 
 
-def _judge(job: _Job) -> tuple[str, str, dict[str, Any] | str]:
-    """Judge one image, or take it from the store; a bad file becomes a message."""
+def _judge(job: _Job) -> tuple[str, str, dict[str, Any]] | Failure:
+    """Judge one image, or take it from the store; a bad file becomes a failure."""
     try:
         case = job.case.read()
         content = kept(job.folder, case.id, _key(case, job), lambda: _measure(case, job), fresh=job.fresh)
     except OutputError:
         raise  # no other image would fare better
     except EdgeCriticError as error:
-        return job.detector, job.case.id, str(error)
+        return Failure.of_case(job.case, str(error), detector=job.detector)
     except MemoryError:
-        return job.detector, job.case.id, "not enough memory for this image"
+        return Failure.of_case(job.case, NO_MEMORY, detector=job.detector)
     return job.detector, job.case.id, content
 
 
@@ -162,7 +171,8 @@ def _measure(case: Case, job: _Job) -> dict[str, Any]:
     truths = case.load_truths(binarize=job.binarize)
     if mask is not None:
         truths = [truth & mask for truth in truths]
-    found = strength(truths, tolerance=job.protocol.tolerance_for(truths[0].shape))
+    reach = job.protocol.tolerance_for(truths[0].shape)
+    found = weigh_labels(truths, tolerance=reach, cache=job.cache, fresh=job.fresh)
 
     def counts(maps: Any) -> Any:
         return sweep(output, maps, protocol=job.protocol, mask=mask).counts.as_dict()

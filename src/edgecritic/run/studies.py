@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,9 @@ from edgecritic.protocols.sweep import candidate_at
 from edgecritic.run.annotators import AnnotatorsRun, run_annotators
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_text
+from edgecritic.run.results import NO_MEMORY, Failure, failure_rows
 from edgecritic.run.store import RECORDS, kept, record_key
-from edgecritic.run.strength import run_strength
+from edgecritic.run.strength import StrengthRun, run_strength
 from edgecritic.studies.complexity import ComplexityStudy, ImageCurves, curves_of_case, summarise_curves
 from edgecritic.studies.pairing import (
     DENSE,
@@ -38,14 +38,14 @@ from edgecritic.studies.pairing import (
     synthetic_samples,
     time_pairing,
 )
+from edgecritic.values import Value
 
-__all__ = ["PairingStudy", "run_pairing", "run_complexity", "LabelsStudy", "run_labels"]
+__all__ = ["PairingStudy", "run_pairing", "ComplexityRun", "run_complexity", "LabelsStudy", "run_labels"]
 
 RECORD_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairingStudy:
+class PairingStudy(Value):
     """Accuracy on each kind of data, and times."""
 
     accuracy: tuple[PairingAccuracy, ...]
@@ -110,6 +110,17 @@ def run_pairing(
     return PairingStudy(accuracy=found, times=tuple(times))
 
 
+class ComplexityRun(Value):
+    """The study of the images that could be studied, and why the others could not."""
+
+    study: ComplexityStudy
+    failures: tuple[Failure, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the study and the failures, ready for JSON."""
+        return {**self.study.as_dict(), "failures": failure_rows(self.failures)}
+
+
 def run_complexity(
     cases: Sequence[Case],
     *,
@@ -118,8 +129,8 @@ def run_complexity(
     cluster: str | None = None,
     fresh: bool = False,
     progress: Progress | None = None,
-) -> tuple[ComplexityStudy, list[str]]:
-    """Study images that have a photo and at least one truth; return the study and what failed in words.
+) -> ComplexityRun:
+    """Study images that have a photo and at least one truth.
 
     Finished images are kept in `out`; `fresh` computes them anew.
     """
@@ -131,38 +142,42 @@ def run_complexity(
     work = [(case, records, fresh) for case in seen]
     finished = list(run_tasks(_curves, work, jobs=jobs, cluster=cluster, progress=progress))
     curves = [one for one in finished if isinstance(one, ImageCurves)]
-    failures = sorted(one for one in finished if isinstance(one, str))
+    failures = sorted((one for one in finished if isinstance(one, Failure)), key=lambda one: one.id)
     if not curves:
         raise DataError(f"no image could be studied: {failures[0]}")
-    return summarise_curves(curves), failures
+    return ComplexityRun(study=summarise_curves(curves), failures=tuple(failures))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelsStudy:
+class LabelsStudy(Value):
     """Everything about the labels of a data set.
 
     Attributes
     ----------
     annotators : AnnotatorsRun
-    strength : dict or None
-        What `run_strength` returned.
+    strength : StrengthRun or None
     trials : tuple of Trial
     risks : dict
         By mode the risk that answers show.
     """
 
     annotators: AnnotatorsRun
-    strength: dict[str, Any] | None
+    strength: StrengthRun | None
     trials: tuple[Trial, ...]
     risks: Mapping[str, Any]
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """What could not be weighed or judged."""
+        return (*self.annotators.failures, *(() if self.strength is None else self.strength.failures))
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the trials' pixels, ready for JSON."""
         return {
-            "annotators": self.annotators.results,
-            "strength": self.strength,
+            "annotators": self.annotators.as_dict(),
+            "strength": None if self.strength is None else self.strength.as_dict(),
             "trials": {mode: sum(one.mode == mode for one in self.trials) for mode in MODES},
             "risks": dict(self.risks),
+            "failures": failure_rows(self.failures),
         }
 
 
@@ -181,6 +196,7 @@ def run_labels(
     jobs: int | None = None,
     cluster: str | None = None,
     fresh: bool = False,
+    cache: bool = True,
     progress: Progress | None = None,
 ) -> LabelsStudy:
     """Weigh the labels of a data set, judge detectors on them, and prepare the forced choice.
@@ -199,13 +215,13 @@ def run_labels(
     answers : path, optional
         Answers of people to ``trials.json`` of an earlier run, as CSV or JSON, or ``answers.csv`` or
         ``experiment.json`` of an experiment of the studio.
-    fresh : bool
-        Compute everything anew.
+    fresh, cache : bool
+        As for :func:`edgecritic.run.bench.run_bench`.
     """
     own, given = ([], []) if answers is None else read_choices(answers)
     home = Path(out).absolute()
     common: dict[str, Any] = {"split": split, "jobs": jobs, "cluster": cluster, "fresh": fresh}
-    common["progress"] = progress
+    common |= {"cache": cache, "progress": progress}
     people = run_annotators(truth, images=images, out=home, **common)
     several = {row["id"] for row in people.results["per_image"]}
     cases = [case for name, case in people.cases.items() if name in several]
@@ -234,8 +250,8 @@ def _score(task: tuple[str, int, list[tuple[BoolArray, BoolArray]]]) -> tuple[st
     return name, side, accuracy_of_samples(cut)
 
 
-def _curves(task: tuple[Case, Path | None, bool]) -> ImageCurves | str:
-    """Compute the curves of a case, or take them from the store; a bad file becomes a message."""
+def _curves(task: tuple[Case, Path | None, bool]) -> ImageCurves | Failure:
+    """Compute the curves of a case, or take them from the store; a bad file becomes a failure."""
     case, folder, fresh = task
     try:
         read = case.read(image=True)
@@ -245,7 +261,9 @@ def _curves(task: tuple[Case, Path | None, bool]) -> ImageCurves | str:
     except OutputError:
         raise  # no other image would fare better
     except EdgeCriticError as error:
-        return f"{case.id}: {error}"
+        return Failure.of_case(case, str(error))
+    except MemoryError:
+        return Failure.of_case(case, NO_MEMORY)
     return ImageCurves(
         image=case.id,
         detectors=tuple(content["detectors"]),

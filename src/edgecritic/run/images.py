@@ -1,22 +1,24 @@
-"""The images that commands are given: which files they are, and how they are read."""
+"""The images that runs are given: which files they are, and how they are read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from edgecritic.detectors.picture import Kind
+from edgecritic.datasets.content import Content
+from edgecritic.datasets.files import read_image
+from edgecritic.datasets.formats.base import find_format
+from edgecritic.datasets.layouts import find_maps
+from edgecritic.datasets.names import split_name
+from edgecritic.detectors.picture import Kind
+from edgecritic.errors import InputError
 
 __all__ = ["list_images", "load_image"]
 
 
-def list_images(places: list[str]) -> list[Path]:
+def list_images(places: Iterable[str | Path]) -> list[Path]:
     """Return the files, and the files in the folders, among `places`; no two may share their name."""
-    from edgecritic.datasets.layouts import find_maps
-    from edgecritic.datasets.names import split_name
-    from edgecritic.errors import InputError
-
     files: list[Path] = []
     for place in map(Path, places):
         files += [paths[0] for paths in find_maps(place).files.values()] if place.is_dir() else [place]
@@ -29,12 +31,9 @@ def list_images(places: list[str]) -> list[Path]:
     return files
 
 
-def load_image(file: Path, *, grey: bool) -> tuple[Any, Kind]:
+def load_image(file: Path | Content, *, grey: bool) -> tuple[Any, Kind]:
     """Read an image or a volume and say which of them it is; grey pictures get one channel."""
-    from edgecritic.datasets.files import read_image
-    from edgecritic.datasets.formats.base import find_format
-
-    found = find_format(file)
+    found = find_format(file.path if isinstance(file, Content) else file)
     picture = found is not None and found.info.picture
     image = read_image(file, colour=picture and not grey)
     if picture and image.ndim == 3 and (image == image[..., :1]).all():

@@ -1,0 +1,28 @@
+"""``edgecritic study displacement``."""
+
+from __future__ import annotations
+
+import argparse
+
+from edgecritic.cli.studies._common import add_output, finish
+
+__all__ = ["NAME", "PAPER", "TEXT", "add_options", "run"]
+
+NAME = "displacement"
+PAPER = "Abdulrahman, Magnier, Montesinos 2017"
+TEXT = "how do measures grow with the displacement of an edge?"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what the study can be told."""
+    add_output(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the study."""
+    from edgecritic.report.displacement import displacement_document
+    from edgecritic.studies.displacement import displacement
+
+    study = displacement()
+    document = displacement_document(study, figure=args.out is not None)
+    return finish(args, document, study.as_dict())

@@ -1,0 +1,57 @@
+"""``edgecritic study labels``."""
+
+from __future__ import annotations
+
+import argparse
+
+from edgecritic.cli._options import read_named, whole_number
+from edgecritic.cli.studies._common import add_data, add_output, add_work, bar, finish, home_of
+
+__all__ = ["NAME", "PAPER", "TEXT", "add_options", "run"]
+
+NAME = "labels"
+PAPER = "Hou, Yuille, Koch 2013"
+TEXT = "how strong are the labels of a data set, and what do they do to detectors?"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what the study can be told."""
+    add_data(parser)
+    parser.add_argument(
+        "--predictions",
+        action="append",
+        default=[],
+        metavar="NAME=FOLDER",
+        help="soft maps of a detector; repeatable (default: Canny on the photos)",
+    )
+    parser.add_argument(
+        "--most", type=whole_number(1), default=12, metavar="N", help="run Canny on N images (12)"
+    )
+    parser.add_argument("--draws", type=whole_number(0), default=10, metavar="N", help="of the control (10)")
+    parser.add_argument("--answers", metavar="FILE", help="answers to the trials, CSV or JSON")
+    add_output(parser)
+    add_work(parser, kept=True, cache=True)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the study."""
+    from edgecritic.report.studies import labels_document
+    from edgecritic.run.studies import run_labels
+
+    with home_of(args) as (truth, photos, out), bar(args, "weighing", "image") as step:
+        study = run_labels(
+            truth,
+            out,
+            predictions=read_named(args.predictions, must_name=True),
+            images=photos,
+            split=args.split,
+            most=args.most,
+            draws=args.draws,
+            answers=args.answers,
+            jobs=args.jobs,
+            cluster=args.cluster,
+            fresh=args.fresh,
+            cache=args.cache,
+            progress=step,
+        )
+        return finish(args, labels_document(study), study.as_dict(), study.failures)

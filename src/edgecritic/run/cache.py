@@ -1,0 +1,119 @@
+"""What depends on the truths alone, kept across runs in the user's cache folder."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgecritic.annotators.perceptual import LabelStrength, strength
+from edgecritic.errors import OutputError
+from edgecritic.inputs import BoolArray
+from edgecritic.run.store import Store, record_key
+
+__all__ = ["CACHE_VARIABLE", "MOST_BYTES", "cache_folder", "open_cache", "trim_cache", "weigh_labels"]
+
+CACHE_VARIABLE = "EDGECRITIC_CACHE"
+"""The environment variable that names another folder, or is ``off`` (or ``0``) for none."""
+
+MOST_BYTES = 2**28
+"""So large may the folder grow; then the records that were not used for longest go."""
+
+RECORD_VERSION = 1
+
+
+def cache_folder() -> Path | None:
+    """Return where records are kept across runs by the rules of the platform; None if switched off.
+
+    That is ``$EDGECRITIC_CACHE`` if set, else ``edgecritic`` in ``$XDG_CACHE_HOME`` or ``~/.cache``, on macOS
+    in ``~/Library/Caches``, on Windows in ``%LOCALAPPDATA%``.
+    """
+    given = os.environ.get(CACHE_VARIABLE)
+    if given:
+        return None if given.lower() in ("off", "0") else Path(given).absolute() / "truths"
+    try:
+        home = _platform_folder()
+    except RuntimeError:  # nobody's home
+        return None
+    return home / "edgecritic" / "truths"
+
+
+def _platform_folder() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    given = Path(os.environ.get("XDG_CACHE_HOME") or "")
+    return given if given.is_absolute() else Path.home() / ".cache"
+
+
+@contextmanager
+def open_cache(use: bool) -> Iterator[Path | None]:
+    """Give the cache folder of this run, None if it is not to be used; make room in it at the end."""
+    folder = cache_folder() if use else None
+    try:
+        yield folder
+    finally:
+        if folder is not None:
+            trim_cache(folder)
+
+
+def trim_cache(folder: Path, most: int | None = None) -> None:
+    """Remove the records that were not used for longest until the others take at most `most` bytes."""
+    found = []
+    for path in folder.glob("*.json"):
+        with suppress(OSError):
+            state = path.stat()
+            found.append((state.st_mtime_ns, state.st_size, path))
+    size = 0
+    for _, taken, path in sorted(found, reverse=True):
+        size += taken
+        if size > (MOST_BYTES if most is None else most):
+            with suppress(OSError):
+                path.unlink()
+
+
+def weigh_labels(
+    truths: Sequence[BoolArray], *, tolerance: float, cache: Path | None = None, fresh: bool = False
+) -> LabelStrength:
+    """Return how strong the labels of several annotators are, matched now or found in the cache.
+
+    The maps themselves are the key, so that it does not matter from which files they were read. A cache that
+    cannot be written is left alone.
+    """
+    if cache is None:
+        return strength(truths, tolerance=tolerance)
+    maps = [[list(one.shape), hashlib.sha256(np.packbits(one).tobytes()).hexdigest()] for one in truths]
+    key = record_key([RECORD_VERSION, "labels", tolerance, maps])
+    store = Store(cache)
+    content = None if fresh else store.load(key, key)
+    if content is not None:
+        store.touch(key)
+        return _as_strength(content, truths)
+    found = strength(truths, tolerance=tolerance)
+    with suppress(OutputError):
+        store.save(key, key, _as_record(found))
+    return found
+
+
+def _as_record(found: LabelStrength) -> dict[str, Any]:
+    partners = [base64.b64encode(one.astype("<u2").tobytes()).decode("ascii") for one in found.partners]
+    return {"tolerance": found.tolerance, "matches": found.matches.tolist(), "partners": partners}
+
+
+def _as_strength(content: Mapping[str, Any], truths: Sequence[BoolArray]) -> LabelStrength:
+    partners = [np.frombuffer(base64.b64decode(one), dtype="<u2") for one in content["partners"]]
+    return LabelStrength(
+        shape=truths[0].shape,
+        tolerance=content["tolerance"],
+        pixels=tuple(np.flatnonzero(one) for one in truths),
+        partners=tuple(one.astype(np.int64) for one in partners),
+        matches=np.array(content["matches"], dtype=np.int64),
+    )

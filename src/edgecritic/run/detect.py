@@ -1,0 +1,162 @@
+"""A detector on the images of folders: one written map each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from edgecritic.datasets.names import split_name
+from edgecritic.datasets.write import write_map
+from edgecritic.detectors.base import Detection, bind, detect
+from edgecritic.detectors.matlab import edge_matlab
+from edgecritic.errors import EdgeCriticError, InputError, OutputError
+from edgecritic.ids import Id
+from edgecritic.run.executor import Progress, run_tasks
+from edgecritic.run.images import list_images, load_image
+from edgecritic.run.results import NO_MEMORY, Failure, failure_rows
+from edgecritic.values import Value
+
+__all__ = ["DetectRun", "DetectedMap", "detect_folder"]
+
+
+class DetectedMap(Value):
+    """A map that was written: of which image, where, its edge pixels, and the strongest response."""
+
+    image: str
+    map: str
+    pixels: int
+    maximum: float
+
+
+class DetectRun(Value):
+    """The maps that a detector found, and the images that could not be used."""
+
+    detector: str
+    images: tuple[DetectedMap, ...]
+    failures: tuple[Failure, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        images = [one.as_dict() for one in self.images]
+        return {"detector": self.detector, "images": images, "failures": failure_rows(self.failures)}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row per map."""
+        return [one.as_dict() for one in self.images]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    file: Path
+    detector: Any
+    out: Path
+    thin: bool
+    threshold: float | str | None
+    grey: bool
+    ending: str | None
+    bits: Literal[8, 16]
+
+
+def detect_folder(
+    images: str | Path | Sequence[str | Path],
+    detector: str,
+    out: str | Path,
+    *,
+    style: Literal["native", "matlab"] | None = None,
+    thin: bool = False,
+    threshold: float | Literal["auto"] | None = None,
+    grey: bool = False,
+    ending: Literal["png", "npy"] | None = None,
+    bits: Literal[8, 16] = 8,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> DetectRun:
+    """Run a detector on images and write one map each, called like the image.
+
+    Parameters
+    ----------
+    images : path or paths
+        Images, volumes, or folders of them.
+    detector : str
+        An id such as ``canny``.
+    out : path
+        The folder of the maps.
+    style : {"native", "matlab"}, optional
+        Rules of scaling and thinning.
+    thin : bool
+        Write crests only.
+    threshold : float or "auto", optional
+        Write binary maps: crests of at least this share of the strongest; "auto" chooses by the image.
+    grey : bool
+        Use the luminance of colour images.
+    ending : {"png", "npy"}, optional
+        By default png, npy for volumes.
+    bits : {8, 16}
+        Depth of .png files.
+    jobs, progress
+        See :func:`edgecritic.run.executor.run_tasks`.
+    """
+    if isinstance(threshold, float) and not 0 <= threshold <= 1:
+        raise InputError(f"a threshold is a share of the strongest edge, from 0 to 1, got {threshold:g}")
+    bound = bind(detector, **({"style": style} if style else {}))
+    files = list_images([images] if isinstance(images, str | Path) else images)
+    work = [
+        _Job(
+            file=file,
+            detector=bound.id,
+            out=Path(out),
+            thin=thin,
+            threshold=threshold,
+            grey=grey,
+            ending=ending,
+            bits=bits,
+        )
+        for file in files
+    ]
+    found = dict(run_tasks(_detected, work, jobs=jobs, progress=progress))
+    ordered = [found[file] for file in files]
+    return DetectRun(
+        detector=str(bound),
+        images=tuple(one for one in ordered if isinstance(one, DetectedMap)),
+        failures=tuple(one for one in ordered if isinstance(one, Failure)),
+    )
+
+
+def _detected(job: _Job) -> tuple[Path, DetectedMap | Failure]:
+    """Write the map of one image; a bad file becomes a failure."""
+    name = split_name(job.file.name)[0]
+    try:
+        return job.file, _written(job, name)
+    except OutputError:
+        raise  # no other image would fare better
+    except EdgeCriticError as error:
+        message = str(error)
+    except MemoryError:
+        message = NO_MEMORY
+    return job.file, Failure(id=name, path=str(job.file), message=message)
+
+
+def _written(job: _Job, name: str) -> DetectedMap:
+    image, kind = load_image(job.file, grey=job.grey)
+    found = detect(image, job.detector, kind=kind)
+    edges = _chosen(found, image, job)
+    target = job.out / f"{name}.{job.ending or ('npy' if kind == 'volume' else 'png')}"
+    write_map(target, edges, bits=job.bits)
+    pixels = int(np.count_nonzero(found.thin if job.threshold is None else edges))
+    return DetectedMap(image=str(job.file), map=str(target), pixels=pixels, maximum=found.maximum)
+
+
+def _chosen(found: Detection, image: Any, job: _Job) -> Any:
+    level = job.threshold
+    if level is None:
+        return found.thin if job.thin else found.strength
+    parsed = Id.parse(found.detector)
+    if parsed.options.get("style") == "matlab":
+        sigma = cast("float | None", parsed.options.get("sigma"))
+        method = cast("Any", parsed.name)
+        return edge_matlab(image, method, None if isinstance(level, str) else level, sigma=sigma).edges
+    return found.hysteresis() if isinstance(level, str) else found.binary(level)

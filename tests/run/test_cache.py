@@ -1,0 +1,128 @@
+"""What is kept across runs: the labels of annotators are matched once, the results stay the same."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgecritic.annotators.perceptual import strength
+from edgecritic.datasets.synthetic import write
+from edgecritic.run import cache
+from edgecritic.run.annotators import run_annotators
+from edgecritic.run.bench import run_bench
+from edgecritic.run.strength import run_strength
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("EDGECRITIC_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "truths"
+
+
+@pytest.fixture
+def matched(monkeypatch):
+    """How often annotators were matched."""
+    calls = []
+
+    def counted(*args, **options):
+        calls.append(1)
+        return strength(*args, **options)
+
+    monkeypatch.setattr(cache, "strength", counted)
+    return calls
+
+
+@pytest.fixture
+def data(tmp_path):
+    return write(tmp_path / "data", 2, detectors=("good", "noisy"))
+
+
+def test_a_second_bench_with_other_predictions_matches_no_annotators(tmp_path, data, place, matched):
+    run_bench({"a": data / "predictions/good"}, data / "truth", out=tmp_path / "one", draws=10)
+    assert len(matched) == 2
+    assert len(list(place.glob("*.json"))) == 2
+    run_bench({"a": data / "predictions/noisy"}, data / "truth", out=tmp_path / "two", draws=10)
+    assert len(matched) == 2
+    run_bench(
+        {"a": data / "predictions/noisy"}, data / "truth", out=tmp_path / "three", draws=10, cache=False
+    )
+    assert len(matched) == 4
+    kept, computed = ((tmp_path / name / "results.json").read_bytes() for name in ("two", "three"))
+    assert kept == computed
+    run_bench({"a": data / "predictions/noisy"}, data / "truth", draws=0, fresh=True)
+    assert len(matched) == 6
+
+
+def test_annotators_and_strength_use_the_same_records(data, place, matched):
+    first = run_annotators(data / "truth")
+    assert len(matched) == len(list(place.glob("*.json"))) == 2
+    assert run_annotators(data / "truth") == first == run_annotators(data / "truth", cache=False)
+    assert len(matched) == 4
+    run_bench({"a": data / "predictions/good"}, data / "truth", draws=0)
+    judged = run_strength({"a": data / "predictions/good"}, data / "truth", levels=(0, 0.5), draws=1)
+    assert len(matched) == 4
+    assert (
+        run_strength({"a": data / "predictions/good"}, data / "truth", levels=(0, 0.5), draws=1, cache=False)
+        == judged
+    )
+
+
+def test_the_labels_come_back_as_they_were(place):
+    random = np.random.default_rng(0)
+    maps = [random.random((20, 30)) < 0.1 for _ in range(4)]
+    found = strength(maps, tolerance=2.0)
+    assert cache.weigh_labels(maps, tolerance=2.0, cache=place) == found
+    assert cache.weigh_labels(maps, tolerance=2.0, cache=place) == found
+    assert len(list(place.iterdir())) == 1
+    assert cache.weigh_labels(maps, tolerance=3.0, cache=place) == strength(maps, tolerance=3.0)
+    assert cache.weigh_labels(maps[:2], tolerance=2.0, cache=place) == strength(maps[:2], tolerance=2.0)
+    assert len(list(place.iterdir())) == 3
+
+
+def test_what_was_not_used_for_longest_goes_first(tmp_path):
+    for number in range(5):
+        file = tmp_path / f"{number}.json"
+        file.write_bytes(b"x" * 100)
+        os.utime(file, (1000 + number, 1000 + number))
+    cache.Store(tmp_path).touch("0")
+    cache.trim_cache(tmp_path, 250)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.json", "4.json"]
+
+
+def test_runs_keep_the_folder_within_its_bounds(data, place, monkeypatch):
+    monkeypatch.setattr(cache, "MOST_BYTES", 1)
+    run_annotators(data / "truth")
+    assert list(place.glob("*.json")) == []
+
+
+def test_a_cache_that_cannot_be_written_is_left_alone(data, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("EDGECRITIC_CACHE", str(tmp_path / "file"))
+    assert not run_annotators(data / "truth").failed
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "expected"),
+    [
+        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/edgecritic/truths"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "/h/.cache/edgecritic/truths"),
+        ("linux", {}, "/h/.cache/edgecritic/truths"),
+        ("darwin", {}, "/h/Library/Caches/edgecritic/truths"),
+        ("win32", {"LOCALAPPDATA": "/l"}, "/l/edgecritic/truths"),
+        ("linux", {"EDGECRITIC_CACHE": "/c"}, "/c/truths"),
+        ("linux", {"EDGECRITIC_CACHE": "off"}, None),
+        ("linux", {"EDGECRITIC_CACHE": "0"}, None),
+    ],
+)
+def test_the_folder_follows_the_rules_of_the_platform(monkeypatch, platform, variables, expected):
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA", "EDGECRITIC_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/h", **variables}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    found = cache.cache_folder()
+    assert found == (None if expected is None else Path(expected))
