@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from edgecritic.annotators.perceptual import LabelStrength
 from edgecritic.assignment.dynamic import ExactState
 from edgecritic.errors import DataError, InputError
+from edgecritic.figures import COLOURS, GREY, axes_of
 from edgecritic.inputs import BoolArray, as_mask
 from edgecritic.values import Value
 
@@ -136,6 +137,16 @@ class Risk(Value):
     trials: int
     lost: int
     ties: int
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the risk with its interval beside chance into `ax`, or a new figure; return the axes."""
+        axes = axes_of(ax, (6.4, 1.6))
+        axes.axvline(0.5, color=GREY, linestyle="dashed", label="chance")
+        axes.plot([self.low, self.high], [0, 0], color=COLOURS[0], linewidth=3)
+        axes.plot(self.risk, 0, "o", color=COLOURS[0], label=f"risk over {self.trials} trials")
+        axes.set(xlim=(0, 1), yticks=[], xlabel="share of trials that the false alarm wins")
+        axes.legend(frameon=False)
+        return axes
 
 
 def trials(

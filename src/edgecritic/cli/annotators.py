@@ -41,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from edgecritic.cli._output import complain, print_json, progress
     from edgecritic.cli._wide import terminal_width
-    from edgecritic.report.annotators import annotators_document, write_annotators
-    from edgecritic.report.document import document_text
+    from edgecritic.report.annotators import annotators_report, write_annotators
+    from edgecritic.report.text import report_text
     from edgecritic.run.annotators import run_annotators
 
     with progress("weighing", unit="image") as step:
@@ -63,11 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(finished.results)
     else:
-        document = annotators_document(finished, pictures=False)
-        few = [table for table in document.tables if table.name != "images"]
-        from dataclasses import replace
-
-        print(document_text(replace(document, tables=tuple(few)), width=terminal_width()))
+        print(report_text(annotators_report(finished, pictures=False), width=terminal_width()))
         if args.out is not None:
             print(f"\nReport: {Path(args.out) / 'report.html'}")
     for failure in finished.results["failures"]:

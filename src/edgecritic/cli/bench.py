@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.cli._output import print_json, progress
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.bench import read_curves, write_run
-    from edgecritic.report.tables import terminal_table
+    from edgecritic.report.benchmark.leaderboard import leaderboard_text
     from edgecritic.run.bench import run_bench
     from edgecritic.run.protocol_file import find_protocol
 
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         write_run(args.out, finished)
     if not args.json:
-        print(terminal_table(finished.results, width=terminal_width() or 100))
+        print(leaderboard_text(finished.results, width=terminal_width() or 100))
         if args.out is not None:
             print(f"Report: {Path(args.out) / 'report.html'}")
     _tell(finished.results["failures"], finished.results["notes"])
@@ -193,8 +193,8 @@ def _judge_by_strength(
     args: argparse.Namespace, detectors: dict[str, str | Path], protocol: Protocol
 ) -> dict[str, Any]:
     from edgecritic.cli._output import progress
-    from edgecritic.report.document import document_text
-    from edgecritic.report.strength import strength_document, write_strength
+    from edgecritic.report.strength import strength_report, write_strength
+    from edgecritic.report.text import report_text
     from edgecritic.run.strength import run_strength
 
     with progress("judging by strength", unit="image") as step:
@@ -215,7 +215,7 @@ def _judge_by_strength(
     if args.out is not None:
         write_strength(args.out, found)
     if not args.json:
-        print(f"\n{document_text(strength_document(found, pictures=False))}")
+        print(f"\n{report_text(strength_report(found, pictures=False))}")
     return found
 
 

@@ -45,9 +45,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Write the maps; return 0 if every image was used, else 1."""
     from edgecritic.cli._images import list_images
-    from edgecritic.cli._output import complain, print_json, table
+    from edgecritic.cli._output import complain, print_json
     from edgecritic.detectors.base import bind
     from edgecritic.errors import EdgeCriticError, OutputError
+    from edgecritic.tables import text_table
 
     style = {"style": args.style} if args.style else {}
     bound = bind(args.detector, **style)
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     elif rows:
         shown = [[Path(row["image"]).name, str(row["pixels"]), f"{row['maximum']:.5g}"] for row in rows]
         print(bound)
-        print(table(shown, header=["image", "edge pixels", "maximum"], right=[1, 2]))
+        print(text_table(shown, ["image", "edge pixels", "maximum"], align="lr"))
     for failure in failures:
         complain(failure["message"])
     return 1 if failures else 0

@@ -176,17 +176,17 @@ def _print_folder(found: dict[str, Judged], failures: dict[str, str], args: argp
 
 def _rows(scores: dict[str, Any], means: dict[str, float]) -> str:
     """Return a table with a line per image, in blocks that a terminal can show."""
-    from edgecritic.cli._wide import blocks
+    from edgecritic.cli._wide import terminal_width
+    from edgecritic.tables import arrow, text_table
 
     first = next(iter(scores.values()))
-    arrows = ["↓" if way == "lower" else "↑" for way in first.better]
-    header = ["image", *(f"{name} {arrow}" for name, arrow in zip(means, arrows, strict=True))]
+    header = ["image", *(f"{name} {arrow(way)}" for name, way in zip(means, first.better, strict=True))]
     values = {**{name: one.mean for name, one in scores.items()}, "mean": means}
     rows = [[name, *(_number(row[measure]) for measure in means)] for name, row in values.items()]
     counts = _counts([one.mean for one in scores.values()])
     if min(counts.values()) < len(scores):
         rows.append(["mean of", *(f"{count} of {len(scores)}" for count in counts.values())])
-    return blocks(header, rows)
+    return text_table(rows, header, align="lr", width=terminal_width())
 
 
 def _number(value: float) -> str:
@@ -255,12 +255,7 @@ def _counts(rows: list[dict[str, float]]) -> dict[str, int]:
 
 
 def _print_csv(first: str, measures: Sequence[str], rows: Any) -> None:
-    import csv
-    import sys
+    from edgecritic.tables import csv_text
 
-    from edgecritic.report.view import csv_cell
-
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([first, *measures])
-    for name, values in rows:
-        writer.writerow([csv_cell(name), *(repr(values[measure]) for measure in measures)])
+    lines = ([name, *(repr(values[measure]) for measure in measures)] for name, values in rows)
+    print(csv_text([first, *measures], lines), end="")

@@ -163,7 +163,7 @@ _OPTIONS = {
 def _run_matching(args: argparse.Namespace) -> int:
     from edgecritic.cli._output import complain
     from edgecritic.errors import InputError
-    from edgecritic.report.matching import matching_document, matching_drawings, triplet_drawing
+    from edgecritic.report.matching import matching_figures, matching_report, triplet_figure
     from edgecritic.run.matching import (
         canny_note,
         combine_parts,
@@ -181,7 +181,7 @@ def _run_matching(args: argparse.Namespace) -> int:
         drawn = []
         if args.triplet is not None:
             reference, *candidates = _triplet(args.triplet)
-            drawn = [triplet_drawing(cases, reference, candidates, tolerance=5.0)]
+            drawn = [triplet_figure(cases, reference, candidates, tolerance=5.0)]
         note = canny_note(cases, images=args.most, canny=_count(args.canny, "--canny"))
         if note is not None:
             complain(f"warning: {note}")
@@ -219,13 +219,13 @@ def _run_matching(args: argparse.Namespace) -> int:
             if worst and not drawn:
                 most = min(worst, key=lambda row: row["margin"])
                 drawn = [
-                    triplet_drawing(cases, most["reference"], most["candidates"], tolerance=most["tolerance"])
+                    triplet_figure(cases, most["reference"], most["candidates"], tolerance=most["tolerance"])
                 ]
-            drawn = [*matching_drawings(studies), *drawn]
+            drawn = [*matching_figures(studies), *drawn]
         notes = [] if note is None else [note]
-        document = matching_document(studies, drawings=drawn, notes=notes, problems=problems)
+        report = matching_report(studies, figures=drawn, notes=notes, problems=problems)
         results = {"studies": [study.as_dict() for study in studies]}
-        return _finish(args, document, results, problems)
+        return _finish(args, report, results, problems)
 
 
 def _triplet(text: str) -> list[str]:
@@ -244,7 +244,7 @@ def _triplet(text: str) -> list[str]:
 
 
 def _run_pairing(args: argparse.Namespace) -> int:
-    from edgecritic.report.studies import pairing_document, pairing_times_document
+    from edgecritic.report.studies import pairing_report, pairing_times_report
     from edgecritic.run.studies import run_pairing
 
     with _progress("pairing", "task") as step:
@@ -258,12 +258,12 @@ def _run_pairing(args: argparse.Namespace) -> int:
             progress=step,
         )
     results = study.as_dict()
-    timed = (pairing_times_document(study), {"times": results.pop("times")})
-    return _finish(args, pairing_document(study), results, [], timed)
+    timed = (pairing_times_report(study), {"times": results.pop("times")})
+    return _finish(args, pairing_report(study), results, [], timed)
 
 
 def _run_complexity(args: argparse.Namespace) -> int:
-    from edgecritic.report.studies import complexity_document
+    from edgecritic.report.studies import complexity_report
     from edgecritic.run.studies import run_complexity
     from edgecritic.studies.complexity import best_maps
 
@@ -279,13 +279,13 @@ def _run_complexity(args: argparse.Namespace) -> int:
             )
         by_id = {case.id: case for case in cases}
         shown = [(one.image, best_maps(by_id[one.image].load_image(), one)) for one in study.curves[:3]]
-        document = complexity_document(study, photos=shown, problems=problems)
-        return _finish(args, document, study.as_dict(), problems)
+        report = complexity_report(study, photos=shown, problems=problems)
+        return _finish(args, report, study.as_dict(), problems)
 
 
 def _run_labels(args: argparse.Namespace) -> int:
     from edgecritic.cli.bench import _named
-    from edgecritic.report.studies import labels_document
+    from edgecritic.report.studies import labels_report
     from edgecritic.run.studies import run_labels
 
     with _home(args) as (truth, photos, out), _progress("weighing", "image") as step:
@@ -307,11 +307,11 @@ def _run_labels(args: argparse.Namespace) -> int:
         if study.strength is not None:
             failures += study.strength["failures"]
         problems = [f"{row['id']}: {row['message']}" for row in failures]
-        return _finish(args, labels_document(study), study.as_dict(), problems)
+        return _finish(args, labels_report(study), study.as_dict(), problems)
 
 
 def _run_noise(args: argparse.Namespace) -> int:
-    from edgecritic.report.noise import noise_document
+    from edgecritic.report.noise import noise_report
     from edgecritic.run.executor import run_tasks
     from edgecritic.studies.noise import DETECTORS, combine, noise_tasks, noise_trial
 
@@ -325,17 +325,17 @@ def _run_noise(args: argparse.Namespace) -> int:
     with _progress("judging", "scene") as step:
         trials = run_tasks(noise_trial, tasks, jobs=args.jobs, cluster=args.cluster, progress=step)
         study = combine(trials)
-    document = noise_document(study, figure=args.out is not None)
-    return _finish(args, document, study.as_dict(), [])
+    report = noise_report(study, figure=args.out is not None)
+    return _finish(args, report, study.as_dict(), [])
 
 
 def _run_displacement(args: argparse.Namespace) -> int:
-    from edgecritic.report.displacement import displacement_document
+    from edgecritic.report.displacement import displacement_report
     from edgecritic.studies.displacement import displacement
 
     study = displacement()
-    document = displacement_document(study, figure=args.out is not None)
-    return _finish(args, document, study.as_dict(), [])
+    report = displacement_report(study, figure=args.out is not None)
+    return _finish(args, report, study.as_dict(), [])
 
 
 _RUNNERS = {
@@ -380,7 +380,7 @@ def _cases(args: argparse.Namespace) -> Iterator[list[Any]]:
 
 def _finish(
     args: argparse.Namespace,
-    document: Any,
+    report: Any,
     results: dict[str, Any],
     problems: list[str],
     timed: tuple[Any, dict[str, Any]] | None = None,
@@ -391,18 +391,19 @@ def _finish(
     """
     from edgecritic.cli._output import jsonable, print_json
     from edgecritic.cli._wide import terminal_width
-    from edgecritic.report.document import document_text, write_document
+    from edgecritic.report.text import report_text
+    from edgecritic.report.write import write_report
 
     if args.out is not None:
-        write_document(args.out, document, jsonable(results), name=args.study)
+        write_report(args.out, report, jsonable(results), name=args.study)
         if timed is not None:
-            write_document(Path(args.out) / "times", timed[0], jsonable(timed[1]), name="times")
+            write_report(Path(args.out) / "times", timed[0], jsonable(timed[1]), name="times")
     if args.json:
         print_json(results | (timed[1] if timed else {}))
     else:
-        print(document_text(document, width=terminal_width()))
+        print(report_text(report, width=terminal_width()))
         if timed is not None:
-            print(f"\n{document_text(timed[0], width=terminal_width())}")
+            print(f"\n{report_text(timed[0], width=terminal_width())}")
         if args.out is not None:
             print(f"\nReport: {Path(args.out) / 'report.html'}")
     return _complain(problems)
