@@ -26,6 +26,10 @@ ARGUMENTS = [
 ]
 
 
+def page_of(results, pictures=()):
+    return report_html(benchmark_report(View(results, pictures)))
+
+
 def find_chromium():
     places = (os.environ.get("EDGECRITIC_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
     return next((found for place in places if place and (found := shutil.which(place))), None)
@@ -58,9 +62,7 @@ def report(make_results, tmp_path_factory):
     results = make_results(3, 100)
     results["detectors"][2]["name"] = "</script><img src=x onerror=document.title='broken'>"
     file = tmp_path_factory.mktemp("report") / "report.html"
-    file.write_text(
-        report_html(benchmark_report(View(results, list(small_pictures(results))))), encoding="utf-8"
-    )
+    file.write_text(page_of(results, list(small_pictures(results))), encoding="utf-8")
     return file, results
 
 
@@ -238,6 +240,6 @@ def test_empty_and_smallest_reports_open(open_page, make_results, tmp_path):
     least = {key: full[key] for key in ("schema", "protocol", "versions")}
     for number, detectors in enumerate(([], [{key: full["detectors"][0][key] for key in keep}])):
         file = tmp_path / f"{number}.html"
-        file.write_text(html_report({**least, "detectors": detectors}), encoding="utf-8")
+        file.write_text(page_of({**least, "detectors": detectors}), encoding="utf-8")
         page = open_page(file)
         assert page.locator("h1").count() == 1

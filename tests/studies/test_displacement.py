@@ -69,7 +69,7 @@ def test_normalisation():
 
 
 def test_table_and_json(study):
-    assert len(str(study).splitlines()) == 1 + len(study.measures)
+    assert len(str(study).splitlines()) == 2 + len(study.measures)
     assert set(json.loads(json.dumps(study.as_dict(), allow_nan=False))["measures"]) == set(study.measures)
 
 

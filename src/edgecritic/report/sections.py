@@ -142,6 +142,8 @@ class Table(Value):
 class Figure(Value):
     """A figure: its file name without ending, what it shows, and its files by ending (none if not drawn)."""
 
+    _hidden = ("content",)
+
     name: str
     title: str
     caption: str
@@ -173,6 +175,8 @@ class Picture(Value):
     png : bytes
         The PNG file.
     """
+
+    _hidden = ("png",)
 
     group: str
     title: str
