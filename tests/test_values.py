@@ -229,7 +229,6 @@ def test_plot_draws_into_the_given_axes_or_a_new_figure(kind):
     assert own is not axes
     assert own.figure.axes == [own]
     assert len(own.lines) == len(axes.lines)
-    assert "matplotlib.pyplot" not in __import__("sys").modules
 
 
 def _other(value: Value, name: str) -> Value:

@@ -39,7 +39,7 @@ class Words(HTMLParser):
         self.tags.append(tag)
 
     def handle_data(self, data):
-        if self.tags[-1] not in ("script", "style"):
+        if self.tags and self.tags[-1] not in ("script", "style"):
             self.words.append(data)
 
 
