@@ -8,11 +8,12 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from edgecritic.tables import plain
 
-__all__ = ["complain", "jsonable", "print_json", "progress"]
+__all__ = ["complain", "jsonable", "print_json", "progress", "report_page"]
 
 
 def complain(message: str) -> None:
@@ -48,6 +49,12 @@ def print_json(document: Any) -> None:
     """Print one JSON document."""
     text = json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False)
     print(plain(text, escape=True))
+
+
+def report_page(folder: str | Path) -> Path:
+    """Return the page of a report that was written, or the Markdown file where there is no page."""
+    page = Path(folder) / "report.html"
+    return page if page.exists() else page.with_suffix(".md")
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from edgecritic.cli._options import add_cluster, add_fresh, add_jobs, add_json, add_out, add_tolerance
@@ -39,7 +38,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import complain, print_json, progress
+    from edgecritic.cli._output import complain, print_json, progress, report_page
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.annotators import annotators_report, write_annotators
     from edgecritic.report.text import report_text
@@ -65,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(report_text(annotators_report(finished, pictures=False), width=terminal_width()))
         if args.out is not None:
-            print(f"\nReport: {Path(args.out) / 'report.html'}")
+            print(f"\nReport: {report_page(args.out)}")
     for failure in finished.results["failures"]:
         complain(f"{failure['id']}: {failure['message']}")
     return 1 if finished.failed else 0

@@ -99,7 +99,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import print_json, progress
+    from edgecritic.cli._output import print_json, progress, report_page
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.bench import read_curves, write_run
     from edgecritic.report.benchmark.leaderboard import leaderboard_text
@@ -134,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.json:
         print(leaderboard_text(finished.results, width=terminal_width() or 100))
         if args.out is not None:
-            print(f"Report: {Path(args.out) / 'report.html'}")
+            print(f"Report: {report_page(args.out)}")
     _tell(finished.results["failures"], finished.results["notes"])
     strengths = None if args.strength is None else _judge_by_strength(args, detectors, protocol)
     if args.json:

@@ -35,7 +35,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import progress
+    from edgecritic.cli._output import progress, report_page
     from edgecritic.cli._wide import terminal_width
     from edgecritic.datasets.synthetic import write
     from edgecritic.errors import InputError
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     write_run(home, finished, more=[(70, tuning_section(summary, figures))])
     width = terminal_width()
     print(f"{leaderboard_text(finished.results, width=width or 100)}\n{summary.table(width)}")
-    print(f"\nOpen {home / 'report.html'} in a browser. The same by hand:")
+    print(f"\nOpen {report_page(home)} in a browser. The same by hand:")
     print(f"  edgecritic detect sobel {data / 'images'} --thin -o {data / 'edges' / 'sobel'}")
     places = f"--truth {data / 'truth'} --images {data / 'images'}"
     print(f"  edgecritic bench {data / 'edges'}/* {places} --out {home}")

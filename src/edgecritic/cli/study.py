@@ -389,7 +389,7 @@ def _finish(
 
     Times differ from run to run: apart from that folder the same input gives the same bytes.
     """
-    from edgecritic.cli._output import jsonable, print_json
+    from edgecritic.cli._output import jsonable, print_json, report_page
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.text import report_text
     from edgecritic.report.write import write_report
@@ -405,7 +405,7 @@ def _finish(
         if timed is not None:
             print(f"\n{report_text(timed[0], width=terminal_width())}")
         if args.out is not None:
-            print(f"\nReport: {Path(args.out) / 'report.html'}")
+            print(f"\nReport: {report_page(args.out)}")
     return _complain(problems)
 
 
