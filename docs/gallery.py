@@ -82,11 +82,11 @@ def rates(work: Path) -> Path:
 
 def displacement(work: Path) -> Path:
     """How measures grow with the displacement of an edge."""
-    from edgecritic.report.displacement import displacement_drawing
+    from edgecritic.report.displacement import displacement_figure
     from edgecritic.studies.displacement import displacement as study
 
     picture = work / "displacement.png"
-    picture.write_bytes(displacement_drawing(study(reach=16)).content["png"])
+    picture.write_bytes(displacement_figure(study(reach=16)).content["png"])
     return picture
 
 

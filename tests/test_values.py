@@ -8,10 +8,12 @@ import importlib
 import json
 import pickle
 import pkgutil
+import runpy
 import tempfile
 import types
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,7 +189,22 @@ def runs() -> object:
         ]
 
 
+def reports() -> object:
+    from edgecritic.report.benchmark import benchmark_report
+    from edgecritic.report.pictures import matching_picture, ranked_picture
+    from edgecritic.report.sections import draw, study_report
+    from edgecritic.report.view import View
+
+    make_results = runpy.run_path(str(Path(__file__).with_name("report_results.py")))["make_results"]
+    results = make_results(2, 3)
+    png = matching_picture(TRUTHS[0], TRUTHS[0], TRUTHS, TRUTHS)
+    view = View(results, [ranked_picture(results["detectors"][0]["name"], "1", 0.5, "best", png)])
+    figure = draw("one", "One", "A line.", lambda figure: figure.subplots().plot([0, 1]))
+    return [benchmark_report(view), view.series, study_report("A study", (), figures=[figure])]
+
+
 MAKERS = [
+    reports,
     files,
     runs,
     people,
@@ -242,6 +259,20 @@ class TestContract:
         for row in value.rows():
             assert all(item is None or isinstance(item, bool | int | float | str) for item in row.values())
         assert value._repr_html_().startswith("<table")
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in classes() if hasattr(kind, "plot")], ids=lambda kind: kind.__name__
+)
+def test_plot_draws_into_the_given_axes_or_a_new_figure(kind):
+    figures = pytest.importorskip("matplotlib.figure")
+    value, axes = examples()[kind], figures.Figure().subplots()
+    assert value.plot(axes) is axes
+    assert axes.has_data()
+    own = value.plot()
+    assert own is not axes
+    assert own.figure.axes == [own]
+    assert len(own.lines) == len(axes.lines)
 
 
 def _other(value: Value, name: str) -> Value:

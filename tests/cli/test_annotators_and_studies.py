@@ -196,14 +196,14 @@ def test_numbers_that_make_no_study_are_refused_in_one_line(study, options, name
 
 
 def test_pairing_of_samples_that_do_not_vary_has_no_correlation(capsys):
-    from edgecritic.report.studies import pairing_document
+    from edgecritic.report.studies import pairing_report
     from edgecritic.run.studies import PairingStudy
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples
 
     line = np.eye(11, dtype=bool)
     rows = accuracy_of_samples([(line, line), (line, line)])
     study = PairingStudy(accuracy=(accuracy("equal", {11: rows}),), times=())
-    assert "no correlation" in pairing_document(study).findings[0]
+    assert "no correlation" in pairing_report(study).findings[0]
 
 
 def test_answers_give_the_risk(home, tmp_path, capsys):

@@ -18,8 +18,10 @@ import pytest
 import edgecritic
 from edgecritic.cli.main import main
 from edgecritic.datasets.write import write_image, write_map
-from edgecritic.report.document import Document, Table, document_text, write_document
-from edgecritic.report.view import csv_cell, plain
+from edgecritic.report.sections import Table, study_report
+from edgecritic.report.text import report_markdown, report_text
+from edgecritic.report.write import write_report
+from edgecritic.tables import csv_cell, plain
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp"
 OBEYED = [chr(code) for code in (*range(9), *range(11, 32), *range(127, 160), 0x202E, 0x2066)]
@@ -159,10 +161,11 @@ def test_a_line_end_in_a_name_breaks_no_table(named, capsys, monkeypatch):
 
 def test_tables_of_reports_hold_no_formula(tmp_path):
     rows = (("=cmd|' /C calc'!A0", -0.5), ("+1", 2), ("@sum", 3), ("line\nend", 4), ("-0.5", 5))
-    table = Table(name="t", title=EVIL, header=("name", "-value"), rows=rows)
-    document = Document(title="x", findings=(EVIL,), tables=(table,))
-    assert_harmless(document_text(document))
-    write_document(tmp_path, document, name="x")
+    table = Table(name="t", title=EVIL, header=("name", "-value"), body=rows)
+    report = study_report("x", (EVIL,), tables=(table,))
+    assert_harmless(report_text(report))
+    assert_harmless(report_markdown(report))
+    write_report(tmp_path, report, name="x")
     read = list(csv.reader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))
     assert read[1:] == [
         ["'=cmd|' /C calc'!A0", "-0.5"],
@@ -171,7 +174,7 @@ def test_tables_of_reports_hold_no_formula(tmp_path):
         ["line�end", "4"],
         ["-0.5", "5"],
     ]
-    assert "line end" in document_text(document)
+    assert "line end" in report_text(report)
 
 
 def test_plain_text_stays():

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from edgecritic.errors import InputError, UnknownNameError
+from edgecritic.figures import FALSE_ALARM, HIT, MISS
 from edgecritic.ids import Id
 from edgecritic.matching import Matching, Pair, match, strategies
-from edgecritic.matching.result import FALSE_ALARM, HIT, MISS
 
 WHITE = (255, 255, 255)
 

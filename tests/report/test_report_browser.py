@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecritic.report.html import html_report
-from edgecritic.report.pictures import Picture, matching_picture
+from edgecritic.report.benchmark import benchmark_report
+from edgecritic.report.html import report_html
+from edgecritic.report.pictures import matching_picture, ranked_picture
+from edgecritic.report.view import View
 
 pytestmark = pytest.mark.browser
 
@@ -22,6 +24,10 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+def page_of(results, pictures=()):
+    return report_html(benchmark_report(View(results, pictures)))
 
 
 def find_chromium():
@@ -48,7 +54,7 @@ def small_pictures(results):
             candidate, truth = rng.random((2, 60, 90)) < 0.05
             matched = candidate & (rng.random((60, 90)) < 0.7)
             data = matching_picture(candidate, matched, [truth, truth], [truth, truth & ~candidate])
-            yield Picture(detector=detector["name"], id=row["id"], f=row["f"], rank=rank, png=data)
+            yield ranked_picture(detector["name"], row["id"], row["f"], rank, data)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +62,7 @@ def report(make_results, tmp_path_factory):
     results = make_results(3, 100)
     results["detectors"][2]["name"] = "</script><img src=x onerror=document.title='broken'>"
     file = tmp_path_factory.mktemp("report") / "report.html"
-    file.write_text(html_report(results, list(small_pictures(results))), encoding="utf-8")
+    file.write_text(page_of(results, list(small_pictures(results))), encoding="utf-8")
     return file, results
 
 
@@ -234,6 +240,6 @@ def test_empty_and_smallest_reports_open(open_page, make_results, tmp_path):
     least = {key: full[key] for key in ("schema", "protocol", "versions")}
     for number, detectors in enumerate(([], [{key: full["detectors"][0][key] for key in keep}])):
         file = tmp_path / f"{number}.html"
-        file.write_text(html_report({**least, "detectors": detectors}), encoding="utf-8")
+        file.write_text(page_of({**least, "detectors": detectors}), encoding="utf-8")
         page = open_page(file)
         assert page.locator("h1").count() == 1

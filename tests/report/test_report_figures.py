@@ -10,14 +10,13 @@ import pytest
 from PIL import Image
 
 from edgecritic.errors import InputError, MissingExtraError
-from edgecritic.matching.result import FALSE_ALARM, HIT, MISS
-from edgecritic.report.pictures import Picture, matching_picture
+from edgecritic.figures import FALSE_ALARM, HIT, MISS, leave_out
+from edgecritic.report.pictures import matching_picture, ranked_picture
 
 matplotlib = pytest.importorskip("matplotlib")
 
-from edgecritic.report import figures  # noqa: E402
+from edgecritic.report.bench import write_benchmark  # noqa: E402
 from edgecritic.report.figures import precision_recall_figure, write_pr  # noqa: E402
-from edgecritic.report.write import write_report  # noqa: E402
 
 
 def legend_texts(figure):
@@ -92,10 +91,10 @@ def test_missing_matplotlib_names_the_extra(make_results, monkeypatch, tmp_path)
 
 def test_a_report_without_matplotlib_leaves_the_figures_out(make_results, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    figures.leave_out.cache_clear()
+    leave_out.cache_clear()
     with pytest.warns(UserWarning, match=r"figures are left out: .*edgecritic\[report\]"):
-        written = write_report(tmp_path, make_results(1, 1))
-    assert {path.name for path in written} == {"table.csv", "table.tex", "report.html"}
+        written = write_benchmark(tmp_path, make_results(1, 1))
+    assert {path.name for path in written} == {"table.csv", "table.tex", "report.html", "report.md"}
 
 
 def picture(**changes):
@@ -177,10 +176,8 @@ def test_wrong_input_is_refused(changes, message):
 
 
 def test_picture_record():
-    one = Picture(detector="a", id="b", f=0.5, rank="best", png=picture())
+    one = ranked_picture("a", "b", 0.5, "best", picture())
     assert one.size == (8, 6)
-    assert one.data_uri.startswith("data:image/png;base64,iVBOR")
-    with pytest.raises(InputError, match="best, median, worst"):
-        Picture(detector="a", id="b", f=0.5, rank="good", png=picture())
+    assert one.uri.startswith("data:image/png;base64,iVBOR")
     with pytest.raises(InputError, match="PNG"):
-        Picture(detector="a", id="b", f=0.5, rank="best", png=b"<svg>")
+        ranked_picture("a", "b", 0.5, "best", b"<svg>")

@@ -16,8 +16,15 @@ import pytest
 from PIL import Image
 
 from edgecritic.errors import DataError
-from edgecritic.report.html import html_report, json_block
-from edgecritic.report.pictures import Picture
+from edgecritic.report.benchmark import benchmark_report
+from edgecritic.report.html import json_block, report_html
+from edgecritic.report.pictures import ranked_picture
+from edgecritic.report.view import View
+
+
+def html_report(results, pictures=()):
+    return report_html(benchmark_report(View(results, pictures)))
+
 
 VOID = {"meta", "link", "img", "input", "br"}
 HOSTILE = [
@@ -67,7 +74,7 @@ def png(width=48, height=32, seed=0):
 
 def pictures(results):
     return [
-        Picture(detector=d["name"], id=d["per_image"][n]["id"], f=0.5, rank=rank, png=png(seed=n))
+        ranked_picture(d["name"], d["per_image"][n]["id"], 0.5, rank, png(seed=n))
         for d in results["detectors"]
         for n, rank in enumerate(("best", "median", "worst"))
     ]
@@ -111,7 +118,7 @@ def test_the_page_needs_nothing_from_outside(make_results):
     text = html_report(results, pictures(results))
     page = Page(text)
     links = [a[key] for _, a in page.elements for key in ("src", "href") if key in a]
-    allowed = ("data:", "#", "./", "results.json", "table.", "pr.")
+    allowed = ("data:", "#", "./", "results.json", "report.md", "table.", "pr.")
     assert all(link.startswith(allowed) for link in links)
     assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/2000/svg)", text)
     policy = next(a["content"] for t, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
@@ -221,7 +228,7 @@ def test_size_with_200_images_and_five_detectors(make_results):
     results = make_results(5, 200)
     large = png(481, 321)
     shown = [
-        Picture(detector=d["name"], id="1", f=0.5, rank=rank, png=large)
+        ranked_picture(d["name"], "1", 0.5, rank, large)
         for d in results["detectors"]
         for rank in ("best", "median", "worst")
     ]

@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from edgecritic.errors import DataError
+from edgecritic.report.bench import load_results, write_benchmark
+from edgecritic.report.benchmark.leaderboard import leaderboard_csv, leaderboard_tex, leaderboard_text
 from edgecritic.report.schema import check_results
-from edgecritic.report.tables import table_csv, table_tex, terminal_table, tex_escape
-from edgecritic.report.write import load_results, write_report
+from edgecritic.report.text import tex_escape
+from edgecritic.report.view import View
 from edgecritic.run.files import replace_file
 
 
@@ -31,7 +33,7 @@ def cells(text):
 def test_terminal_table_is_sorted_and_names_the_origin(make_results):
     results = make_results(3)
     results["detectors"].reverse()
-    text = terminal_table(results)
+    text = leaderboard_text(results)
     rows = [line for line in text.splitlines() if re.match(r"\d  ", line)]
     names = sorted(results["detectors"], key=lambda d: -d["ods"]["f"])
     assert [row.split("  ")[1] for row in rows] == [d["name"] for d in names]
@@ -63,20 +65,20 @@ def test_significance_marks_come_from_the_leaders_comparisons(make_results):
     ]
     rows = {
         name: line
-        for line in terminal_table(results).splitlines()
+        for line in leaderboard_text(results).splitlines()
         for name in (second, third)
         if name in line
     }
     assert re.search(r"\]  \*  ", rows[second])
     assert "*" not in rows[third]
-    assert "$^{*}$" in table_tex(results)
-    assert "***" not in table_tex(results).split(r"\begin{tabular}")[1].split(r"\end{tabular}")[0]
+    assert "$^{*}$" in leaderboard_tex(View(results))
+    assert "***" not in leaderboard_tex(View(results)).split(r"\begin{tabular}")[1].split(r"\end{tabular}")[0]
 
 
 @pytest.mark.parametrize("name", ["n" * 300, "邊緣" * 80, "a\x1b[31mred\nline\x00\udcff"])
 @pytest.mark.parametrize("width", [80, 100])
 def test_any_name_fits_into_the_terminal(make_results, name, width):
-    text = terminal_table(make_results(names=[name, "other"]), width=width)
+    text = leaderboard_text(make_results(names=[name, "other"]), width=width)
     assert max(cells(line) for line in text.splitlines()) <= width
     assert "\x1b" not in text
     text.encode("utf-8")
@@ -85,30 +87,30 @@ def test_any_name_fits_into_the_terminal(make_results, name, width):
 
 def test_names_that_differ_at_their_ends_stay_different(make_results):
     names = [f"a_network_that_was_trained_for_long/checkpoint_{epoch:05}" for epoch in (100, 200)]
-    text = terminal_table(make_results(names=names), width=80)
+    text = leaderboard_text(make_results(names=names), width=80)
     assert re.findall(r"^\d  (a_netw\S*…\S*00100) ", text, re.MULTILINE)
     assert re.findall(r"^\d  (a_netw\S*…\S*00200) ", text, re.MULTILINE)
 
 
 def test_the_header_names_intervals_only_where_there_are_some(make_results):
     results = make_results(2)
-    assert "ODS [95 %]" in terminal_table(results).splitlines()[0]
+    assert "ODS [95 %]" in leaderboard_text(results).splitlines()[0]
     for detector in results["detectors"]:
         detector["intervals"] = None
-    header = terminal_table(results).splitlines()[0]
+    header = leaderboard_text(results).splitlines()[0]
     assert "ODS" in header
     assert "%" not in header
 
 
 def test_empty_and_bare_results(make_results):
     results = empty(make_results)
-    assert "No detector" in terminal_table(results)
-    assert len(table_csv(results).splitlines()) == 1
-    assert r"\bottomrule" in table_tex(results)
+    assert "No detector" in leaderboard_text(results)
+    assert len(leaderboard_csv(View(results)).splitlines()) == 1
+    assert r"\bottomrule" in leaderboard_tex(View(results))
     bare = bare_results(make_results)
     check_results(bare)
-    assert "AP" not in terminal_table(bare).splitlines()[0]
-    assert "–" not in terminal_table(bare)
+    assert "AP" not in leaderboard_text(bare).splitlines()[0]
+    assert "–" not in leaderboard_text(bare)
 
 
 def bare_results(make_results):
@@ -126,7 +128,7 @@ def bare_results(make_results):
 def test_csv_round_trips(make_results):
     results = make_results(3)
     results["detectors"][1]["name"] = 'a "quoted", name'
-    rows = list(csv.DictReader(io.StringIO(table_csv(results))))
+    rows = list(csv.DictReader(io.StringIO(leaderboard_csv(View(results)))))
     assert [row["name"] for row in rows] == [d["name"] for d in results["detectors"]]
     first, given = rows[0], results["detectors"][0]
     assert float(first["ods_f"]) == given["ods"]["f"]
@@ -138,7 +140,7 @@ def test_csv_round_trips(make_results):
 
 
 def test_tex_escapes_and_marks_the_best(make_results):
-    text = table_tex(make_results(names=["a_b & 50% #1 {x} $y$ \\z ~^", "plain"]))
+    text = leaderboard_tex(View(make_results(names=["a_b & 50% #1 {x} $y$ \\z ~^", "plain"])))
     body = text.split(r"\midrule")[2]
     assert body.splitlines()[1].startswith(
         r"a\_b \& 50\% \#1 \{x\} \$y\$ \textbackslash{}z \textasciitilde{}\textasciicircum{} & \textbf{."
@@ -214,14 +216,14 @@ def test_write_report_writes_the_same_bytes_again_and_nothing_else(make_results,
     pytest.importorskip("matplotlib")
     results = make_results(2, 4)
     given = copy.deepcopy(results)
-    files = write_report(tmp_path / "new" / "folder", results)
-    names = ["pr.pdf", "pr.png", "pr.svg", "report.html", "table.csv", "table.tex"]
+    files = write_benchmark(tmp_path / "new" / "folder", results)
+    names = ["pr.pdf", "pr.png", "pr.svg", "report.html", "report.md", "table.csv", "table.tex"]
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == names
     before = [path.read_bytes() for path in files]
-    assert [path.read_bytes() for path in write_report(tmp_path / "new" / "folder", results)] == before
+    assert [path.read_bytes() for path in write_benchmark(tmp_path / "new" / "folder", results)] == before
     assert results == given
     with pytest.raises(DataError):
-        write_report(tmp_path / "other", {"schema": 9})
+        write_benchmark(tmp_path / "other", {"schema": 9})
     assert not (tmp_path / "other").exists()
 
 

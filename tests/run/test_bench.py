@@ -18,9 +18,8 @@ from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_bsds_mat, write_map
 from edgecritic.errors import DataError, InputError
 from edgecritic.protocols.summary import summarise
-from edgecritic.report.bench import write_run
+from edgecritic.report.bench import load_results, write_run
 from edgecritic.report.classic import read_counts, read_curve, read_summary
-from edgecritic.report.write import load_results
 from edgecritic.run.bench import run_bench
 from edgecritic.run.executor import run_tasks
 from edgecritic.run.store import safe_name

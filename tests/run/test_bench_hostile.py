@@ -15,7 +15,7 @@ from scipy.io import savemat
 from edgecritic.cli.main import main
 from edgecritic.datasets.write import write_map
 from edgecritic.errors import InputError
-from edgecritic.report.write import load_results
+from edgecritic.report.bench import load_results
 from edgecritic.run.bench import run_bench
 from edgecritic.run.bench_results import detector_folder
 from edgecritic.run.files import write_text

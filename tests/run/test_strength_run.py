@@ -7,7 +7,7 @@ import pytest
 
 from edgecritic.datasets.write import write_bsds_mat, write_map
 from edgecritic.errors import DataError, InputError
-from edgecritic.report.strength import strength_document
+from edgecritic.report.strength import strength_report
 from edgecritic.run.bench import run_bench
 from edgecritic.run.strength import run_strength
 
@@ -79,14 +79,14 @@ def test_the_control_has_as_many_labels_as_the_level_beside_it(toy):
     (entry,) = found["detectors"]
     assert entry["partial"]["strength"] == 0.3
     assert entry["partial"]["f"] == pytest.approx(entry["levels"][1]["f"])
-    (sentence,) = [line for line in strength_document(found, pictures=False).findings if "by place" in line]
+    (sentence,) = [line for line in strength_report(found, pictures=False).findings if "by place" in line]
     assert "no better than" in sentence
     assert "two standard deviations" in sentence
 
 
 def test_one_draw_gives_no_verdict(toy):
     found = run_strength({"X": toy / "X"}, toy / "truth", levels=[0, 1], draws=1)
-    (sentence,) = [line for line in strength_document(found, pictures=False).findings if "by place" in line]
+    (sentence,) = [line for line in strength_report(found, pictures=False).findings if "by place" in line]
     assert "better" not in sentence
 
 

@@ -69,21 +69,21 @@ def test_normalisation():
 
 
 def test_table_and_json(study):
-    assert len(str(study).splitlines()) == 1 + len(study.measures)
+    assert len(str(study).splitlines()) == 2 + len(study.measures)
     assert set(json.loads(json.dumps(study.as_dict(), allow_nan=False))["measures"]) == set(study.measures)
 
 
 def test_figure(study):
     pytest.importorskip("matplotlib")
-    from edgecritic.report.displacement import displacement_drawing
+    from edgecritic.report.displacement import displacement_figure
 
-    assert all(len(content) > 10_000 for content in displacement_drawing(study).content.values())
+    assert all(len(content) > 10_000 for content in displacement_figure(study).content.values())
 
 
 def test_findings_tell_which_measures_see_distances(study):
-    from edgecritic.report.displacement import displacement_document
+    from edgecritic.report.displacement import displacement_report
 
-    _, counting, blind = displacement_document(study, figure=False).findings
+    _, counting, blind = displacement_report(study, figure=False).findings
     assert "dice" in counting
     assert "hausdorff" not in counting + blind
     assert {"precision", "recall", "theta", "omega"} <= set(blind.rstrip(".").replace(",", "").split())

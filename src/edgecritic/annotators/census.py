@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.annotators.perceptual import SLACK, LabelStrength
+from edgecritic.annotators.plots import share_bars
 from edgecritic.errors import InputError
 from edgecritic.values import Value
 
@@ -72,6 +73,11 @@ class Shares(Value):
             "images": self.images,
             "labels": self.labels,
         }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the shares of the strengths into `ax`, or into a new figure; return the axes."""
+        what = "boundaries" if self.weight == "distinct" else "labels"
+        return share_bars(ax, {what: self.as_dict()["levels"]})
 
 
 def shares(images: Iterable[Census | LabelStrength], *, weight: Weight = "distinct") -> Shares:

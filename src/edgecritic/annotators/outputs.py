@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from edgecritic.annotators.census import LEVELS, level_names
 from edgecritic.annotators.perceptual import SLACK, LabelStrength
+from edgecritic.annotators.plots import output_bars
 from edgecritic.errors import InputError
 from edgecritic.inputs import as_strength
 from edgecritic.maps.thinning import thin
@@ -78,6 +79,11 @@ class OutputStrength(Value):
             "pairs": int(self.counts.sum()),
             "rho": None if np.isnan(rho) else rho,
         }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the strength of the labels over the output into `ax`, or a new figure; return the axes."""
+        shown = self.as_dict()
+        return output_bars(ax, shown["outputs"], shown["shares"], shown["levels"])
 
 
 def output_strength(output: Any, found: LabelStrength, *, thinned: bool = True) -> OutputStrength:

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.annotators.plots import strength_colours
 from edgecritic.assignment.pixel_lists import PixelMatcher
 from edgecritic.errors import InputError
+from edgecritic.figures import axes_of
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, as_tolerance
 from edgecritic.protocols.counts import Counts
 from edgecritic.values import Value
@@ -99,6 +101,13 @@ class LabelStrength(Value):
         hit = int(self.matches.sum()) - sizes
         seen = sum(int(np.count_nonzero(partners)) for partners in self.partners)
         return Counts.of_one((hit, (self.annotators - 1) * sizes, seen, sizes), threshold=1.0)
+
+    def plot(self, ax: Any = None, *, photo: Any = None) -> Any:
+        """Draw the labels coloured by strength into `ax`, or into a new figure; return the axes."""
+        axes = axes_of(ax)
+        axes.imshow(strength_colours(self, photo), interpolation="nearest")
+        axes.set_axis_off()
+        return axes
 
     def _kept(self, keep: Sequence[BoolArray]) -> list[BoolArray]:
         return [self._mask(pixels[chosen]) for pixels, chosen in zip(self.pixels, keep, strict=True)]

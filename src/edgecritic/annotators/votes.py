@@ -12,6 +12,7 @@ import numpy as np
 
 from edgecritic.annotators.choice import Answer, Trial, other_side
 from edgecritic.errors import InputError
+from edgecritic.figures import COLOURS, GREY, axes_of
 from edgecritic.values import Value
 
 __all__ = [
@@ -60,6 +61,16 @@ class Risk(Value):
     lost: int
     ties: int
     answers: int
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the risk with its interval beside chance into `ax`, or a new figure; return the axes."""
+        axes = axes_of(ax, (6.4, 1.6))
+        axes.axvline(0.5, color=GREY, linestyle="dashed", label="chance")
+        axes.plot([self.low, self.high], [0, 0], color=COLOURS[0], linewidth=3)
+        axes.plot(self.risk, 0, "o", color=COLOURS[0], label=f"risk over {self.trials} trials")
+        axes.set(xlim=(0, 1), yticks=[], xlabel="share of trials that the false alarm wins")
+        axes.legend(frameon=False)
+        return axes
 
 
 class Screening(Value):

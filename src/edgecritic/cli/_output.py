@@ -6,13 +6,14 @@ import dataclasses
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from edgecritic.report.view import clean, plain
+from edgecritic.tables import plain
 
-__all__ = ["complain", "tell_failures", "jsonable", "print_json", "number", "table", "progress"]
+__all__ = ["complain", "tell_failures", "jsonable", "print_json", "progress", "report_page"]
 
 
 def complain(message: str) -> None:
@@ -58,45 +59,10 @@ def print_json(document: Any) -> None:
     print(plain(text, escape=True))
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """Return a number for a table, a dash where there is none.
-
-    Examples
-    --------
-    >>> number(0.25), number(None), number(12)
-    ('0.2500', '–', '12')
-    """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
-    return str(value) if isinstance(value, int) else f"{value:.{digits}f}"
-
-
-def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), right: Sequence[int] = ()) -> str:
-    """Return aligned columns, two blanks apart; columns named in `right` are right-aligned.
-
-    Examples
-    --------
-    >>> print(table([["exact", "12"], ["eps", "7"]], header=["id", "hits"], right=[1]))
-    id     hits
-    -----  ----
-    exact    12
-    eps       7
-    """
-    lines = [[cell and clean(cell) for cell in row] for row in rows]
-    if header:
-        widths = [max(len(row[i]) for row in [list(header), *lines]) for i in range(len(header))]
-        lines[:0] = [list(header), ["-" * width for width in widths]]
-    if not lines:
-        return ""
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    shown = []
-    for line in lines:
-        cells = [
-            cell.rjust(width) if i in right else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        shown.append("  ".join(cells).rstrip())
-    return "\n".join(shown)
+def report_page(folder: str | Path) -> Path:
+    """Return the page of a report that was written, or the Markdown file where there is no page."""
+    page = Path(folder) / "report.html"
+    return page if page.exists() else page.with_suffix(".md")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, cast
 
-from edgecritic.report.view import plain
+from edgecritic.tables import plain
 
 __all__ = ["OutputLostError", "standard_streams", "terminal_of"]
 

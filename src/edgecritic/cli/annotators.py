@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from edgecritic.cli._options import (
@@ -51,10 +50,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import print_json, progress, tell_failures
+    from edgecritic.cli._output import print_json, progress, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
-    from edgecritic.report.annotators import annotators_document, write_annotators
-    from edgecritic.report.document import document_text
+    from edgecritic.report.annotators import annotators_report, write_annotators
+    from edgecritic.report.text import report_text
     from edgecritic.run.annotators import run_annotators
 
     with progress("weighing", unit="image", quiet=args.quiet) as step:
@@ -76,11 +75,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(finished.as_dict())
     else:
-        document = annotators_document(finished, pictures=False)
-        few = [table for table in document.tables if table.name != "images"]
-        from dataclasses import replace
-
-        print(document_text(replace(document, tables=tuple(few)), width=terminal_width()))
+        print(report_text(annotators_report(finished, pictures=False), width=terminal_width()))
         if args.out is not None:
-            print(f"\nReport: {Path(args.out) / 'report.html'}")
+            print(f"\nReport: {report_page(args.out)}")
     return tell_failures(finished.failures)

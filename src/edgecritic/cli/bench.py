@@ -113,10 +113,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import print_json, progress, tell_failures
+    from edgecritic.cli._output import print_json, progress, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.bench import read_curves, write_run
-    from edgecritic.report.tables import terminal_table
+    from edgecritic.report.benchmark.leaderboard import leaderboard_text
     from edgecritic.run.bench import run_bench
     from edgecritic.run.protocol_file import find_protocol
 
@@ -148,9 +148,9 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         write_run(args.out, finished)
     if not args.json:
-        print(terminal_table(finished.results, width=terminal_width() or 100))
+        print(leaderboard_text(finished.results, width=terminal_width() or 100))
         if args.out is not None:
-            print(f"Report: {Path(args.out) / 'report.html'}")
+            print(f"Report: {report_page(args.out)}")
     _warn(finished["notes"])
     tell_failures(finished.failures)
     strengths = None if args.strength is None else _judge_by_strength(args, detectors, protocol)
@@ -186,8 +186,8 @@ def _judge_by_strength(
     args: argparse.Namespace, detectors: dict[str, str | Path], protocol: Protocol
 ) -> StrengthRun:
     from edgecritic.cli._output import progress
-    from edgecritic.report.document import document_text
-    from edgecritic.report.strength import strength_document, write_strength
+    from edgecritic.report.strength import strength_report, write_strength
+    from edgecritic.report.text import report_text
     from edgecritic.run.strength import run_strength
 
     with progress("judging by strength", unit="image", quiet=args.quiet) as step:
@@ -209,7 +209,7 @@ def _judge_by_strength(
     if args.out is not None:
         write_strength(args.out, found)
     if not args.json:
-        print(f"\n{document_text(strength_document(found, pictures=False))}")
+        print(f"\n{report_text(strength_report(found, pictures=False))}")
     return found
 
 

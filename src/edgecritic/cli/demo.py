@@ -38,12 +38,12 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.cli._output import progress
+    from edgecritic.cli._output import progress, report_page
     from edgecritic.cli._wide import terminal_width
     from edgecritic.datasets.synthetic import write
     from edgecritic.report.bench import write_run
-    from edgecritic.report.tables import terminal_table
-    from edgecritic.report.tuning_section import tuning_section
+    from edgecritic.report.benchmark.leaderboard import leaderboard_text
+    from edgecritic.report.tuning import tuning_section
     from edgecritic.run.bench import run_bench
 
     if args.scenes < 2:
@@ -70,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
         )
     print(f"4. Letting measures choose the best thresholds: {home / 'tuning'}\n")
     summary, figures = _tune(data, home / "tuning", args)
-    write_run(home, finished, tuning=tuning_section(summary, figures))
+    write_run(home, finished, more=[(70, tuning_section(summary, figures))])
     width = terminal_width()
-    print(f"{terminal_table(finished.results, width=width or 100)}\n{summary.table(width)}")
-    print(f"\nOpen {home / 'report.html'} in a browser. The same by hand:")
+    print(f"{leaderboard_text(finished.results, width=width or 100)}\n{summary.table(width)}")
+    print(f"\nOpen {report_page(home)} in a browser. The same by hand:")
     print(f"  edgecritic detect sobel {data / 'images'} --thin -o {data / 'edges' / 'sobel'}")
     places = f"--truth {data / 'truth'} --images {data / 'images'}"
     print(f"  edgecritic bench {data / 'edges'}/* {places} --out {home}")

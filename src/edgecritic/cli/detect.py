@@ -43,8 +43,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Write the maps; return 0 if every image was used, else 1."""
-    from edgecritic.cli._output import print_json, progress, table, tell_failures
+    from edgecritic.cli._output import print_json, progress, tell_failures
     from edgecritic.run.detect import detect_folder
+    from edgecritic.tables import text_table
 
     with progress("detecting", unit="image", quiet=args.quiet) as step:
         found = detect_folder(
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     elif found.images:
         shown = [[Path(one.image).name, str(one.pixels), f"{one.maximum:.5g}"] for one in found.images]
         print(found.detector)
-        print(table(shown, header=["image", "edge pixels", "maximum"], right=[1, 2]))
+        print(text_table(shown, ["image", "edge pixels", "maximum"], align="lr"))
     return tell_failures(found.failures)
 
 

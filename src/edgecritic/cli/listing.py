@@ -149,9 +149,9 @@ def _fitted(rows: list[list[str]], width: int | None) -> str:
     """Return a table, or where it is too wide each summary below its id."""
     import textwrap
 
-    from edgecritic.cli._output import table
+    from edgecritic.tables import text_table
 
-    whole = table(rows)
+    whole = text_table(rows)
     if width is None or max(map(len, whole.splitlines())) <= width:
         return whole
     lines = []
@@ -169,13 +169,15 @@ def _call(entry: dict[str, Any]) -> str:
 
 def _marks(entry: dict[str, Any]) -> list[str]:
     """Return the symbol and the direction of a measure."""
+    from edgecritic.tables import arrow
+
     if "better" not in entry:
         return []
-    return [str(entry.get("symbol", "")), "↓" if entry["better"] == "lower" else "↑"]
+    return [str(entry.get("symbol", "")), arrow(entry["better"])]
 
 
 def _details(entry: dict[str, Any]) -> str:
-    from edgecritic.cli._output import table
+    from edgecritic.tables import text_table
 
     rows = []
     for key, value in entry.items():
@@ -183,7 +185,7 @@ def _details(entry: dict[str, Any]) -> str:
             rows += [[f"  {name}", f"default {_text(default)}"] for name, default in value.items()]
         elif value not in (None, ""):
             rows.append([key.replace("_", " "), _text(value)])
-    return table(rows)
+    return text_table(rows)
 
 
 def _about(kind: str, name: str) -> list[str]:

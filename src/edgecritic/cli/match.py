@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
 
 def render(found: Matching) -> str:
     """Return the result as a small table."""
-    from edgecritic.cli._output import number, table
+    from edgecritic.tables import cell_text, text_table
 
     unit = " px" if found.spacing is None else ""
     if found.tolerance is None:
@@ -114,13 +114,13 @@ def render(found: Matching) -> str:
         ["hits", str(found.tp)],
         ["false alarms", str(found.fp)],
         ["misses", str(found.fn)],
-        ["precision", number(found.precision)],
-        ["recall", number(found.recall)],
-        ["F", number(found.f())],
+        ["precision", cell_text(found.precision)],
+        ["recall", cell_text(found.recall)],
+        ["F", cell_text(found.f())],
     ]
     if found.mean_distance is not None:
         rows.append(["mean distance", f"{found.mean_distance:.4f}{unit}"])
-    return table(rows)
+    return text_table(rows)
 
 
 def _pairs(found: Matching) -> dict[str, Any]:

@@ -206,17 +206,17 @@ def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
 
 def _rows(found: ScoreRun) -> str:
     """Return a table with a line per image, in blocks that a terminal can show."""
-    from edgecritic.cli._wide import blocks
+    from edgecritic.cli._wide import terminal_width
+    from edgecritic.tables import arrow, text_table
 
     means, counts = found.means, found.counts
     better = next(iter(found.maps.values())).scores.better
-    arrows = ["↓" if way == "lower" else "↑" for way in better]
-    header = ["image", *(f"{name} {arrow}" for name, arrow in zip(means, arrows, strict=True))]
+    header = ["image", *(f"{name} {arrow(way)}" for name, way in zip(means, better, strict=True))]
     values = {**{name: one.scores.mean for name, one in found.maps.items()}, "mean": means}
     rows = [[name, *(_number(row[measure]) for measure in means)] for name, row in values.items()]
     if min(counts.values()) < len(found.maps):
         rows.append(["mean of", *(f"{count} of {len(found.maps)}" for count in counts.values())])
-    return blocks(header, rows)
+    return text_table(rows, header, align="lr", width=terminal_width())
 
 
 def _number(value: float) -> str:
@@ -226,12 +226,7 @@ def _number(value: float) -> str:
 
 
 def _print_csv(first: str, measures: Sequence[str], rows: Any) -> None:
-    import csv
-    import sys
+    from edgecritic.tables import csv_text
 
-    from edgecritic.report.view import csv_cell
-
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([first, *measures])
-    for name, values in rows:
-        writer.writerow([csv_cell(name), *(repr(values[measure]) for measure in measures)])
+    lines = ([name, *(repr(values[measure]) for measure in measures)] for name, values in rows)
+    print(csv_text([first, *measures], lines), end="")

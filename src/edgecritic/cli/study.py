@@ -40,10 +40,10 @@ def find_studies() -> list[ModuleType]:
 
 def run(args: argparse.Namespace) -> int:
     """List the studies."""
-    from edgecritic.cli._output import table
+    from edgecritic.tables import text_table
 
     del args
     rows = [[study.NAME, study.TEXT, study.PAPER] for study in find_studies()]
-    print(table(rows, header=["study", "question", "paper"]))
+    print(text_table(rows, ["study", "question", "paper"]))
     print("\nedgecritic study NAME runs one; edgecritic study NAME --help shows its options.")
     return 0

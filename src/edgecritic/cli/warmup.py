@@ -26,7 +26,8 @@ def run(args: argparse.Namespace) -> int:
     """Compile and print the seconds of every part and of all."""
     import time
 
-    from edgecritic.cli._output import number, print_json, progress, table
+    from edgecritic.cli._output import print_json, progress
+    from edgecritic.tables import cell_text, text_table
 
     begin = time.perf_counter()
     from edgecritic.run.warmup import warm_up
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         timed = [{"name": part.name, "seconds": part.seconds, "skipped": part.skipped} for part in parts]
         print_json({"parts": timed, "seconds": total})
         return 0
-    rows = [[part.name, number(part.seconds, 2), part.skipped] for part in parts]
-    rows.append(["total, with loading", number(total, 2), ""])
-    print(table(rows, header=["part", "seconds", ""], right=[1]))
+    rows = [[part.name, cell_text(part.seconds, 2), part.skipped] for part in parts]
+    rows.append(["total, with loading", cell_text(total, 2), ""])
+    print(text_table(rows, ["part", "seconds", ""], align="lrl"))
     return 0

@@ -10,15 +10,12 @@ from numpy.typing import NDArray
 
 from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
+from edgecritic.figures import FALSE_ALARM, HIT, MISS
 from edgecritic.inputs import BoolArray
 from edgecritic.values import Value
 
-__all__ = ["Matching", "HIT", "FALSE_ALARM", "MISS"]
+__all__ = ["Matching"]
 
-HIT = (0, 158, 115)
-FALSE_ALARM = (230, 159, 0)
-MISS = (86, 180, 233)
-"""Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
 
 _PORTION = 1 << 14
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.figures import axes_of, look
 from edgecritic.ids import Id, shown
 from edgecritic.inputs import Spacing, as_spacing, as_strength
 from edgecritic.maps.target import Target, as_target
@@ -16,6 +17,7 @@ from edgecritic.maps.walk import Walk
 from edgecritic.matching.follow import follow
 from edgecritic.measures.evidence import OnDegenerate, Single, check_policy
 from edgecritic.measures.scoring import Measures, as_maps, choose, default_measures, evaluate, pair_up
+from edgecritic.tables import text_table
 from edgecritic.values import Value
 
 __all__ = ["MeasureCurves", "Judgement", "curves", "judge_walk", "threshold_levels"]
@@ -68,18 +70,13 @@ class MeasureCurves(Value):
 
     def __str__(self) -> str:
         best = self.best()
-        width = max(map(len, best))
-        return "\n".join(
-            f"{name:<{width}}  {value:.6g} at {where:.4g}" for name, (where, value) in best.items()
-        )
+        return text_table([[name, f"{value:.6g} at {where:.4g}"] for name, (where, value) in best.items()])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curves over the threshold into `ax`, or into a new figure; return the axes."""
-        from matplotlib.figure import Figure
-
-        axes = Figure().add_subplot() if ax is None else ax
-        for name in self.measures:
-            axes.plot(self.thresholds, self[name], label=name)
+        axes = axes_of(ax)
+        for number, name in enumerate(self.measures):
+            axes.plot(self.thresholds, self[name], label=name, **look(number))
         axes.set_xlabel("threshold")
         axes.legend()
         return axes

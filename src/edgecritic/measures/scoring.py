@@ -18,6 +18,7 @@ from edgecritic.measures.base import MeasureInfo
 from edgecritic.measures.base import measures as registry
 from edgecritic.measures.evidence import Comparison, OnDegenerate, Single, check_policy
 from edgecritic.registry import Bound
+from edgecritic.tables import arrow, text_table
 from edgecritic.values import Value, plain_number
 
 __all__ = [
@@ -339,16 +340,15 @@ def render(
     columns: Mapping[str, Mapping[str, float]],
 ) -> str:
     """Return values as a table by family, one line per measure; arrows show the direction of good."""
-    width = max(len(name) for name in [*measures, *families])
-    lines = []
+    rows = []
     for family in dict.fromkeys(families):
-        heads = "".join(f"{title:<14}" for title in columns)
-        lines.append(f"{family:<{width + 5}}{heads}".rstrip())
+        rows.append([family, "", *columns])
         for name, way, own in zip(measures, better, families, strict=True):
             if own == family:
-                cells = "".join(f"{column[name]:<14.6g}" for column in columns.values())
-                lines.append(f"  {name:<{width}} {'↓' if way == 'lower' else '↑'} {cells}".rstrip())
-    return "\n".join(lines)
+                rows.append(
+                    [f"  {name}", arrow(way), *(f"{column[name]:.6g}" for column in columns.values())]
+                )
+    return text_table(rows)
 
 
 def _family_rank(family: str) -> int:

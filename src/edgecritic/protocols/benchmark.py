@@ -75,6 +75,10 @@ class BenchmarkResult(Value):
         summary = summarise(chosen, protocol=self.summary.protocol)
         return BenchmarkResult(summary=summary, intervals=None, counts=chosen)
 
+    def plot(self, ax: Any = None, *, label: str = "") -> Any:
+        """Draw precision over recall as `Summary.plot` does; return the axes."""
+        return self.summary.plot(ax, label=label)
+
     def rows(self) -> list[dict[str, Any]]:
         """Return the best point of every image."""
         return [image.as_dict() for image in self.summary.images]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic.errors import InputError
+from edgecritic.figures import axes_of
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.curves import (
     AP_RULES,
@@ -16,6 +17,7 @@ from edgecritic.protocols.curves import (
     interpolated_best,
     recall_at_half_precision,
 )
+from edgecritic.protocols.plots import recall_curve, recall_frame
 from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.values import Value
 
@@ -140,6 +142,18 @@ class Summary(Value):
             },
             "images": [image.as_dict() for image in self.images],
         }
+
+    def plot(self, ax: Any = None, *, label: str = "") -> Any:
+        """Draw precision over recall and the ODS point into `ax`, or into a new figure; return the axes."""
+        axes = axes_of(ax, (5.2, 5.0))
+        if not axes.lines:
+            recall_frame(axes)
+        number = sum(line.get_gid() == "curve" for line in axes.lines)
+        best = (self.ods.recall, self.ods.precision)
+        text = f"[F={self.ods.f:.3f}] {label}".rstrip()
+        recall_curve(axes, (self.recall, self.precision), best, number=number, label=text, gid="curve")
+        axes.legend(loc="lower left")
+        return axes
 
     def __repr__(self) -> str:
         """Return one line; the curve alone would fill a screen."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,26 +12,105 @@ import numpy as np
 
 from edgecritic.assignment.dynamic import ExactState
 from edgecritic.datasets.cases import Case
-from edgecritic.datasets.content import digest
+from edgecritic.datasets.content import PathLike, digest, read_text
 from edgecritic.datasets.files import holds_segmentations
-from edgecritic.errors import EdgeCriticError
+from edgecritic.errors import DataError, EdgeCriticError, MissingExtraError
+from edgecritic.figures import leave_out
 from edgecritic.protocols.summary import count_table
 from edgecritic.protocols.sweep import candidate_at
+from edgecritic.report.benchmark import benchmark_report
+from edgecritic.report.benchmark.leaderboard import leaderboard_csv, leaderboard_tex
 from edgecritic.report.classic import CLASSIC_FILES, read_curve, write_all
-from edgecritic.report.pictures import RANKS, Picture, matching_picture
-from edgecritic.report.write import write_report
+from edgecritic.report.figures import write_pr
+from edgecritic.report.pictures import RANKS, matching_picture, ranked_picture
+from edgecritic.report.schema import check_results
+from edgecritic.report.sections import Picture, Section
+from edgecritic.report.view import View
+from edgecritic.report.write import write_pages
 from edgecritic.run.bench import BenchRun
 from edgecritic.run.bench_results import detector_folder
+from edgecritic.run.files import write_text
 
-__all__ = ["write_run", "illustrate", "read_curves"]
+__all__ = ["load_results", "write_benchmark", "write_run", "illustrate", "read_curves"]
 
 
-def write_run(folder: str | Path, run: BenchRun, *, tuning: str = "") -> tuple[Path, ...]:
+def load_results(path: PathLike) -> dict[str, Any]:
+    """Read ``results.json`` (or the folder that holds it) and check its layout.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, is no JSON, or has another layout; the message names the place.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file = file / "results.json"
+    try:
+        results: dict[str, Any] = json.loads(read_text(file))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{file}: cannot be read as JSON: {error}") from error
+    try:
+        check_results(results)
+    except DataError as error:
+        raise DataError(f"{file}: {error}") from error
+    return results
+
+
+def write_benchmark(
+    folder: PathLike,
+    results: Mapping[str, Any],
+    pictures: Sequence[Picture] = (),
+    *,
+    more: Sequence[tuple[int, Section]] = (),
+) -> tuple[Path, ...]:
+    """Write ``report.html``, ``report.md``, ``table.csv``, ``table.tex``, ``pr.svg``, ``pr.pdf``, ``pr.png``.
+
+    Parameters
+    ----------
+    folder : path
+        Where ``results.json`` is; made if it does not exist.
+    results : mapping
+        What that file holds.
+    pictures : sequence of Picture
+        Shown in the page, by detector in the given order.
+    more : sequence of (int, Section)
+        Other sections of the page with their places.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written.
+
+    Raises
+    ------
+    DataError
+        If the results have another layout, or a file cannot be written.
+
+    Warns
+    -----
+    UserWarning
+        If matplotlib or Jinja2 is not installed: the figures or the page are left out then.
+    """
+    home, view = Path(folder), View(results, pictures)
+    written = [*write_pages(home, benchmark_report(view, more)), home / "table.csv", home / "table.tex"]
+    write_text(home / "table.csv", leaderboard_csv(view))
+    write_text(home / "table.tex", leaderboard_tex(view))
+    try:
+        written += write_pr(results, home)
+    except MissingExtraError as missing:
+        leave_out("the figures are", str(missing))
+    return tuple(written)
+
+
+def write_run(
+    folder: str | Path, run: BenchRun, *, more: Sequence[tuple[int, Section]] = ()
+) -> tuple[Path, ...]:
     """Write everything beside ``results.json``; return the files.
 
     Each detector has a folder of its name with ``eval_bdry.txt``, ``eval_bdry_thr.txt``,
     ``eval_bdry_img.txt`` and the counts of every image; the first three of a single detector are beside
-    ``results.json`` as well, where the plotting programs look for them. `tuning` is markup for the page.
+    ``results.json`` as well, where the plotting programs look for them. `more` are other
+    sections of the page with their places.
     """
     home = Path(folder)
     written: list[Path] = []
@@ -46,7 +126,7 @@ def write_run(folder: str | Path, run: BenchRun, *, tuning: str = "") -> tuple[P
     if len(run.details) != 1:
         for name in CLASSIC_FILES:  # left by an earlier run with one detector
             (home / name).unlink(missing_ok=True)
-    return (*written, *write_report(home, run.results, list(illustrate(run)), tuning=tuning))
+    return (*written, *write_benchmark(home, run.results, list(illustrate(run)), more=more))
 
 
 def illustrate(run: BenchRun) -> Iterator[Picture]:
@@ -63,7 +143,7 @@ def illustrate(run: BenchRun) -> Iterator[Picture]:
             case = _as_judged(run.cases[entry["name"]][row["id"]], row)
             png = None if case is None else _draw(case, run, float(entry["ods"]["threshold"]))
             if png is not None:
-                yield Picture(detector=entry["name"], id=row["id"], f=row["f"], rank=rank, png=png)
+                yield ranked_picture(entry["name"], row["id"], row["f"], rank, png)
 
 
 def read_curves(curves: dict[str, str | Path]) -> list[dict[str, Any]]:

@@ -1,79 +1,51 @@
-"""The report: one HTML file that needs nothing else, not even a network."""
+"""Reports as one HTML file that needs nothing else, not even a network (extra ``report``)."""
 
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from html import escape
 from importlib.resources import files
-from string import Template
 from typing import Any
 
-from edgecritic.report import details, scores
-from edgecritic.report.pictures import Picture
-from edgecritic.report.schema import check_results
-from edgecritic.report.view import Series, all_series, clean, ranked
+import edgecritic
+from edgecritic.errors import MissingExtraError
+from edgecritic.figures import FALSE_ALARM, HIT, MISS
+from edgecritic.report.sections import Chart, Report
+from edgecritic.tables import cell_text, plain
 
-__all__ = ["html_report"]
-
-DIGITS = 5
-"""Digits of the numbers that the page's plots are drawn from."""
+__all__ = ["report_html", "json_block"]
 
 
-def html_report(results: Mapping[str, Any], pictures: Sequence[Picture] = (), *, tuning: str = "") -> str:
-    """Return the report as the text of one self-contained HTML file.
+def report_html(report: Report) -> str:
+    """Return a report as the text of one self-contained HTML file, to be stored as UTF-8.
 
-    The file holds its styles, its script, the data of its plots and its pictures. It asks for nothing over
-    a network, and its content security policy forbids everything but its own script. Equal results give
-    equal text. Links to data files are relative, so the file belongs beside ``results.json``.
-
-    Parameters
-    ----------
-    results : mapping
-        What ``results.json`` holds.
-    pictures : sequence of Picture
-        Shown by detector (best ODS first), in the given order.
-    tuning : str
-        Markup of :func:`edgecritic.report.tuning_section.tuning_section`.
-
-    Returns
-    -------
-    str
-        To be stored as UTF-8.
+    The file holds its styles, its script, the data of its charts and its pictures. It asks for nothing over
+    a network, and its content security policy forbids everything but its own script. Equal reports give
+    equal text. Links to files are relative.
 
     Raises
     ------
-    DataError
-        If the results have another layout.
+    MissingExtraError
+        If Jinja2 is not installed.
     """
-    check_results(results)
     script = _asset("report.js")
-    parts = {
-        "leaderboard": scores.leaderboard(results),
-        "curves": scores.curves(results),
-        "crispness": scores.crispness(results),
-        "rules": scores.rules(results),
-        "tolerance": scores.tolerance(results),
-        "pairs": scores.pairs(results),
-        "tuning": tuning,
-        "images": details.images(results),
-        "pictures": details.picture_groups(results, pictures),
-        "problems": details.problems(results),
-        "protocol": details.protocol(results),
-        "data": details.data_files(results),
-    }
-    return Template(_asset("report.html")).substitute(
-        title=escape(_title(results)),
-        policy=_policy(script),
-        style=_asset("report.css"),
-        script=script,
-        data=json_block(plot_data(results)),
-        masthead=scores.masthead(results),
-        contents=details.contents(parts),
-        body="\n".join(part for part in parts.values() if part),
-        version=escape(clean(results["versions"].get("edgecritic") or "")),
+    data: dict[str, Any] = {}
+    for chart in report.blocks(Chart):
+        data |= chart.data
+    return str(
+        _templates()
+        .get_template("page.html")
+        .render(
+            report=report,
+            version=report.version or edgecritic.__version__,
+            style=_asset("report.css"),
+            script=script,
+            policy=_policy(script),
+            data=json_block(data),
+            palette={"hit": HIT, "alarm": FALSE_ALARM, "miss": MISS},
+        )
     )
 
 
@@ -89,53 +61,25 @@ def json_block(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def plot_data(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page's script draws: the curves, the human point, ODS and OIS over tolerance."""
-    series = all_series(results)
-    styles = {one.name: rank for rank, one in enumerate(series) if one.own}
-    human = results.get("human")
-    return {
-        "series": [_series(one) for one in series],
-        "human": _rounded({key: human[key] for key in ("f", "precision", "recall")}) if human else None,
-        "tolerances": [
-            {
-                "name": clean(detector["name"]),
-                "style": styles[clean(detector["name"])],
-                "points": _rounded([scores.tolerance_point(row) for row in detector["tolerances"]]),
-            }
-            for detector in ranked(results)
-            if detector.get("tolerances")
-        ],
-    }
-
-
-def _series(one: Series) -> Any:
-    return _rounded(
-        {
-            "name": one.name,
-            "own": one.own,
-            "best": {"f": one.f, "r": one.recall, "p": one.precision, "t": one.threshold},
-            "t": one.curve.get("threshold"),
-            "r": one.curve["recall"],
-            "p": one.curve["precision"],
-            "f": one.curve["f"],
-        }
+@functools.cache
+def _templates() -> Any:
+    """Return the environment: everything that a template prints is cleaned and escaped."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingExtraError.of("writing HTML pages", "report") from error
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("edgecritic.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=lambda value: plain(value) if type(value) is str else value,
     )
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, DIGITS)
-    if isinstance(value, Mapping):
-        return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(item) for item in value]
-    return value
-
-
-def _title(results: Mapping[str, Any]) -> str:
-    order = ranked(results)
-    return f"{clean(order[0]['name'])} leads" if len(order) > 1 else "Boundary benchmark"
+    made.filters["shown"] = cell_text
+    made.filters["kind"] = lambda block: type(block).__name__.lower()
+    return made
 
 
 def _policy(script: str) -> str:

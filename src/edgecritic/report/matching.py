@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from edgecritic.datasets.cases import Case
 from edgecritic.errors import InputError
+from edgecritic.figures import COLOURS
 from edgecritic.inputs import BoolArray
 from edgecritic.matching import match
-from edgecritic.report.document import Document, Drawing, Table, draw
-from edgecritic.report.figures import COLOURS
+from edgecritic.report.sections import Figure, Report, Table, draw, study_report
 from edgecritic.studies.blocks import Source
 from edgecritic.studies.matching import STRATEGY_PAIRS, MatchingStudy
 from edgecritic.studies.pairs import STRATEGIES
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["matching_document", "triplet_drawing"]
+__all__ = ["matching_report", "triplet_figure"]
 
 _TITLES = {"human": "human maps", "canny": "human against Canny maps"}
 
 
-def matching_document(
+def matching_report(
     studies: Sequence[MatchingStudy],
     *,
-    drawings: Sequence[Drawing] = (),
+    figures: Sequence[Figure] = (),
     notes: Sequence[str] = (),
     problems: Sequence[str] = (),
-) -> Document:
+) -> Report:
     """Make text, tables and figures of the study; `notes` say what was left out on purpose."""
     findings = [line for study in studies for line in _findings(study)]
     facts = []
@@ -43,17 +40,17 @@ def matching_document(
                     (f"{study.maps}, {kind}", f"{one.pairs:,} pairs, {one.sortings.triplets:,} triplets")
                 )
     facts += [("note", note) for note in notes]
-    return Document(
-        title="Does the matching strategy matter?",
-        findings=tuple(findings),
+    return study_report(
+        "Does the matching strategy matter?",
+        tuple(findings),
         facts=tuple(facts),
         tables=tuple(_table(study) for study in studies),
-        drawings=tuple(drawings),
+        figures=tuple(figures),
         problems=tuple(problems),
     )
 
 
-def matching_drawings(studies: Sequence[MatchingStudy]) -> list[Drawing]:
+def matching_figures(studies: Sequence[MatchingStudy]) -> list[Figure]:
     """Draw correlations, Equal-Sorting Ratios and Sorting Margins."""
     return [
         _lines(studies, "pearson", "Pearson's r", "Correlation of F between strategies"),
@@ -62,9 +59,9 @@ def matching_drawings(studies: Sequence[MatchingStudy]) -> list[Drawing]:
     ]
 
 
-def triplet_drawing(
+def triplet_figure(
     cases: Sequence[Case], reference: str, candidates: Sequence[str], *, tolerance: float
-) -> Drawing:
+) -> Figure:
     """Draw two candidates against one reference under all strategies.
 
     Maps are named ``image#number`` or ``image#canny(1,2)``.
@@ -72,7 +69,7 @@ def triplet_drawing(
     truth = _map(cases, reference)
     found = [(name, _map(cases, name)) for name in candidates]
 
-    def paint(figure: Figure) -> None:
+    def paint(figure: Any) -> None:
         axes = figure.subplots(len(found), len(STRATEGIES), squeeze=False)
         for row, (name, candidate) in zip(axes, found, strict=True):
             for axis, strategy in zip(row, STRATEGIES, strict=True):
@@ -139,32 +136,18 @@ def _table(study: MatchingStudy) -> Table:
         name=f"strategies-{study.maps}",
         title=f"Correlation and Equal-Sorting Ratio, {_TITLES[study.maps]}",
         header=("strategies", *heads),
-        rows=tuple(rows),
+        body=tuple(rows),
         note="r: Pearson's correlation of F over pairs of maps. ESR: share of triplets (reference and two "
         "candidates) that both strategies sort alike. intra: maps of one image; inter: of different images.",
     )
 
 
-def _lines(studies: Sequence[MatchingStudy], key: str, label: str, title: str) -> Drawing:
-    def value(row: Any) -> float:
-        found = row.pearson if key == "pearson" else row.sortings.ratio
-        return float("nan") if found is None else found
-
-    def paint(figure: Figure) -> None:
+def _lines(studies: Sequence[MatchingStudy], key: str, label: str, title: str) -> Figure:
+    def paint(figure: Any) -> None:
         axes = figure.subplots(1, 2 * len(studies), sharey=True, squeeze=False)[0]
         for place, axis in enumerate(axes):
             study, kind = studies[place // 2], ("intra", "inter")[place % 2]
-            for number, (i, j) in enumerate(STRATEGY_PAIRS):
-                names = (STRATEGIES[i], STRATEGIES[j])
-                rows = [row for row in study.results if row.kind == kind and (row.first, row.second) == names]
-                xs, ys = [row.tolerance for row in rows], [value(row) for row in rows]
-                axis.plot(xs, ys, "o-", color=COLOURS[number], label="–".join(names))
-            if np.isnan(np.concatenate([np.asarray(one.get_ydata(), float) for one in axis.lines])).all():
-                axis.text(0.5, 0.5, "too few maps", ha="center", transform=axis.transAxes, color="#777777")
-            axis.set_title(f"{study.maps}, {kind}", fontsize=9)
-            axis.set_xlabel("tolerance (pixels)")
-            axis.set_xticks(sorted({row.tolerance for row in study.results}))
-            axis.grid(color="#dddddd", linewidth=0.6)
+            study.plot(axis, what=key, kind=kind)
         axes[0].set_ylabel(label)
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
 
@@ -177,8 +160,8 @@ def _lines(studies: Sequence[MatchingStudy], key: str, label: str, title: str) -
     )
 
 
-def _margins(study: MatchingStudy) -> Drawing:
-    def paint(figure: Figure) -> None:
+def _margins(study: MatchingStudy) -> Figure:
+    def paint(figure: Any) -> None:
         tolerances = sorted({row.tolerance for row in study.results})
         axes = figure.subplots(1, len(tolerances), sharey=True, squeeze=False)[0]
         for axis, tolerance in zip(axes, tolerances, strict=True):

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecritic.errors import MissingExtraError
+from edgecritic.figures import COLOURS, drawing_settings, new_figure, save_figure
 from edgecritic.measures import MeasureInfo, describe, measures
 from edgecritic.measures.scoring import FAMILIES
 from edgecritic.registry import Entry
+from edgecritic.report.text import markdown_table
 from edgecritic.studies.displacement import Displacement, displacement
 
 if TYPE_CHECKING:
@@ -60,18 +61,18 @@ def measure_index(entries: Iterable[Entry[MeasureInfo]]) -> str:
     for family in dict.fromkeys([*FAMILIES, *(entry.info.family for entry in known)]):
         own = [entry for entry in known if entry.info.family == family]
         if own:
-            lines += [
-                "",
-                f"## {family.capitalize()}",
-                "",
-                "| id | | symbol | what it is | sees |",
-                "|---|---|---|---|---|",
-            ]
-            lines += [
-                f"| [`{entry.name}`]({entry.name}.md) | {entry.info.arrow} | {entry.info.symbol} "
-                f"| {_cell(entry.summary)} | {entry.info.sees} |"
+            rows = (
+                (
+                    f"[`{entry.name}`]({entry.name}.md)",
+                    entry.info.arrow,
+                    entry.info.symbol,
+                    entry.summary.removeprefix("Return "),
+                    entry.info.sees,
+                )
                 for entry in own
-            ]
+            )
+            table = _table(("id", "", "symbol", "what it is", "sees"), rows)
+            lines += ["", f"## {family.capitalize()}", "", table]
     return "\n".join(lines) + "\n"
 
 
@@ -123,7 +124,7 @@ def _facts(about: dict[str, Any]) -> str:
         "symmetric": "yes" if about["symmetric"] else "no: candidate and truth have different roles",
         "computed from": about["needs"],
     }
-    return "| | |\n|---|---|\n" + "\n".join(f"| {key} | {value} |" for key, value in rows.items())
+    return _table(("", ""), rows.items())
 
 
 def _unit(units: str) -> str:
@@ -133,8 +134,8 @@ def _unit(units: str) -> str:
 def _parameters(about: dict[str, Any]) -> str:
     if not about["parameters"]:
         return ""
-    rows = "\n".join(f"| `{key}` | `{value!r}` |" for key, value in about["parameters"].items())
-    return "## Parameters\n\n| name | default |\n|---|---|\n" + rows
+    rows = ((f"`{key}`", f"`{value!r}`") for key, value in about["parameters"].items())
+    return "## Parameters\n\n" + _table(("name", "default"), rows)
 
 
 def _conventions(entry: Entry[MeasureInfo]) -> str:
@@ -148,12 +149,12 @@ def _empty_cases(about: dict[str, Any]) -> str:
     if about["empty"] is None:
         return ""
     sides = ("candidate",) if about["needs"] == "candidate" else tuple(_SIDES)
-    rows = "\n".join(f"| {_SIDES[side]} | {about['empty'][side]} |" for side in sides)
-    return "## Where a map has no edge pixels\n\n| empty | value |\n|---|---|\n" + rows
+    rows = ((_SIDES[side], about["empty"][side]) for side in sides)
+    return "## Where a map has no edge pixels\n\n" + _table(("empty", "value"), rows)
 
 
-def _cell(text: str) -> str:
-    return text.removeprefix("Return ").replace("|", "\\|")
+def _table(header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
+    return markdown_table(header, [[str(cell) for cell in row] for row in rows], marked=True)
 
 
 def _write(path: Path, text: str) -> Path:
@@ -162,18 +163,13 @@ def _write(path: Path, text: str) -> Path:
 
 
 def _draw(curves: Displacement, entry: Entry[MeasureInfo], path: Path) -> None:
-    try:
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError.of("drawing figures", "report") from error
-    figure: Any = Figure(figsize=(4.5, 2.6))
-    FigureCanvasSVG(figure)
-    panel = figure.add_axes((0.16, 0.2, 0.8, 0.74))
-    false_alarms, misses = curves.curves(entry.name)
-    panel.plot(curves.shifts, false_alarms, "-", color="#E69F00", label="false alarms")
-    panel.plot(curves.shifts, misses, "--", color="#0072B2", label="misses")
-    panel.set_xlabel("displacement (pixels)")
-    panel.set_ylabel(f"{entry.info.symbol} {entry.info.arrow}")
-    panel.legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None})
+    with drawing_settings():
+        figure = new_figure((4.5, 2.6))
+        panel = figure.subplots()
+        false_alarms, misses = curves.curves(entry.name)
+        panel.plot(curves.shifts, false_alarms, "-", color=COLOURS[4], label="false alarms")
+        panel.plot(curves.shifts, misses, "--", color=COLOURS[0], label="misses")
+        panel.set_xlabel("displacement (pixels)")
+        panel.set_ylabel(f"{entry.info.symbol} {entry.info.arrow}")
+        panel.legend(frameon=False)
+        save_figure(figure, path)

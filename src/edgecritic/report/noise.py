@@ -7,34 +7,33 @@ from typing import Any
 import numpy as np
 
 from edgecritic.detectors import detect
-from edgecritic.report.document import Cell, Document, Drawing, Table, draw
-from edgecritic.report.tuning import COLOURS
+from edgecritic.report.sections import Content, Figure, Report, Table, draw, study_report
 from edgecritic.studies.noise import PAPER_RATIOS, NoiseStudy, noisy_scene
 
-__all__ = ["noise_document"]
+__all__ = ["noise_report"]
 
 _SHOWN = ("sobel", "canny", "steerable(order=5", "anisotropic", "half_gaussian")
 
 
-def noise_document(study: NoiseStudy, *, figure: bool = True) -> Document:
+def noise_report(study: NoiseStudy, *, figure: bool = True) -> Report:
     """Make text, tables and, if wanted, the figure of the noise study."""
     level = _level(study)
     order = np.argsort(study.mean_ranks().mean(axis=0), kind="stable")
-    means: list[tuple[Cell, ...]] = [
+    means: list[tuple[Content, ...]] = [
         (study.detectors[place], *map(float, study.mean_ranks()[:, place])) for place in order
     ]
     ratios = [ratio for ratio in PAPER_RATIOS if ratio in study.ratios] or [level]
-    ends: list[tuple[Cell, ...]] = [
+    ends: list[tuple[Content, ...]] = [
         (name, *(end for snr in ratios for end in study.ends(name, snr))) for name in study.judges
     ]
     column = study.ratios.index(level)
-    best: list[tuple[Cell, ...]] = [
+    best: list[tuple[Content, ...]] = [
         (name, *map(float, study.values[column].mean(axis=0)[:, place]))
         for place, name in enumerate(study.measures)
     ]
-    return Document(
-        title="Detectors in noise",
-        findings=tuple(study.findings()),
+    return study_report(
+        "Detectors in noise",
+        tuple(study.findings()),
         facts=(
             ("scenes", f"{len(study.seeds)} of {study.size[0]}×{study.size[1]} pixels per ratio"),
             ("judges", f"{len(study.judges)} measures that see false alarms and misses and differ"),
@@ -45,28 +44,28 @@ def noise_document(study: NoiseStudy, *, figure: bool = True) -> Document:
                 name="ranks",
                 title=f"Mean rank over {len(study.judges)} measures (1 is best)",
                 header=("detector", *(f"{ratio:g} dB" for ratio in study.ratios)),
-                rows=tuple(means),
+                body=tuple(means),
                 digits=2,
             ),
             Table(
                 name="winners",
                 title="First and last detector by every measure",
                 header=("measure", *(f"{end}, {snr:g} dB" for snr in ratios for end in ("first", "last"))),
-                rows=tuple(ends),
+                body=tuple(ends),
                 note="several: equally good or bad.",
             ),
             Table(
                 name="best",
                 title=f"Mean best values at {level:g} dB",
                 header=("measure", *study.detectors),
-                rows=tuple(best),
+                body=tuple(best),
             ),
         ),
-        drawings=(_drawing(study, level),) if figure else (),
+        figures=(_figure(study, level),) if figure else (),
     )
 
 
-def _drawing(study: NoiseStudy, level: float) -> Drawing:
+def _figure(study: NoiseStudy, level: float) -> Figure:
     return draw(
         "noise",
         "Ranks and maps",
@@ -81,37 +80,13 @@ def _paint(figure: Any, study: NoiseStudy, level: float) -> None:
     chooser = "sk" if "sk" in study.measures else study.measures[0]
     top, bottom = figure.subfigures(2, 1, height_ratios=(3.2, 1))
     left, right = top.subplots(1, 2, width_ratios=(1, 1.25))
-    _draw_levels(left, study)
+    study.plot(left)
     _draw_ranks(top, right, study, level)
     _draw_maps(bottom, study, level, chooser)
 
 
 def _level(study: NoiseStudy) -> float:
     return 4.0 if 4.0 in study.ratios else study.ratios[len(study.ratios) // 2]
-
-
-def _draw_levels(panel: Any, study: NoiseStudy) -> None:
-    means = study.mean_ranks()
-    order = np.argsort(means.mean(axis=0), kind="stable")
-    for place in order:
-        style = "-" if place < len(COLOURS) else "--"
-        colour = COLOURS[place % len(COLOURS)]
-        panel.plot(study.ratios, means[:, place], style, marker="o", ms=3, color=colour)
-        panel.annotate(
-            study.detectors[place],
-            (study.ratios[-1], means[-1, place]),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=7,
-            color=colour,
-        )
-    panel.invert_yaxis()
-    panel.margins(x=0.05)
-    panel.spines[["top", "right"]].set_visible(False)
-    panel.set(xlabel="signal-to-noise ratio (dB)", ylabel="mean rank (1 is best)")
-    scenes = "1 scene" if len(study.seeds) == 1 else f"{len(study.seeds)} scenes"
-    panel.set_title(f"{len(study.judges)} measures, {scenes}", fontsize="medium")
 
 
 def _draw_ranks(figure: Any, panel: Any, study: NoiseStudy, level: float) -> None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import base64
 import io
-import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.figures import FALSE_ALARM, HIT, MISS
 from edgecritic.inputs import as_array, as_mask
-from edgecritic.matching.result import FALSE_ALARM, HIT, MISS
+from edgecritic.report.sections import Picture
+from edgecritic.report.view import short
+from edgecritic.tables import clean
 
-__all__ = ["Picture", "matching_picture", "RANKS"]
+__all__ = ["ranked_picture", "matching_picture", "RANKS"]
 
 RANKS = ("best", "median", "worst")
 
@@ -31,49 +31,18 @@ INK = 0.2
 FAINTEST = 0.4
 """Opacity of a miss that hardly anybody drew; below, single annotators would be invisible."""
 
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
-    """A picture for the report.
-
-    Attributes
-    ----------
-    detector : str
-        Name of the detector, as in the results.
-    id : str
-        Name of the image.
-    f : float
-        The detector's F on it.
-    rank : str
-        ``best``, ``median`` or ``worst``.
-    png : bytes
-        The file.
-    """
-
-    detector: str
-    id: str
-    f: float
-    rank: str
-    png: bytes
-
-    def __post_init__(self) -> None:
-        if self.rank not in RANKS:
-            raise InputError(f"rank must be one of {', '.join(RANKS)}, got {self.rank!r}")
-        if not self.png.startswith(_SIGNATURE) or len(self.png) < 24:
-            raise InputError("png must be the bytes of a PNG file")
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height in pixels."""
-        width, height = struct.unpack(">II", self.png[16:24])
-        return width, height
-
-    @property
-    def data_uri(self) -> str:
-        """The picture as text for the ``src`` of an image."""
-        return "data:image/png;base64," + base64.b64encode(self.png).decode("ascii")
+def ranked_picture(detector: str, image: str, f: float, rank: str, png: bytes) -> Picture:
+    """Return the picture of an image of a detector for the report; `rank` is one of `RANKS`."""
+    words = f"{rank} image of {clean(detector)}: {clean(image)}, F {short(f)}"
+    return Picture(
+        group=detector,
+        title=rank.capitalize(),
+        name=clean(image),
+        note=f"F {short(f)}",
+        words=words,
+        png=png,
+    )
 
 
 def matching_picture(

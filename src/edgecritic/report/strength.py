@@ -4,43 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+from edgecritic.annotators.plots import output_bars
+from edgecritic.figures import COLOURS
+from edgecritic.report.sections import Figure, Report, Table, draw, study_report
+from edgecritic.report.write import write_report
 
-from edgecritic.report.document import Document, Drawing, Table, draw, write_document
-from edgecritic.report.figures import COLOURS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["strength_document", "write_strength"]
+__all__ = ["strength_report", "write_strength"]
 
 _COLUMNS = ("f", "precision", "recall", "threshold", "annotator_precision", "precision_bonus")
-_SHADES = ("#d7dce1", "#b9c6d2", "#93afc4", "#6394b4", "#2f78a2", "#f28e2b")
 
 
-def strength_document(results: Mapping[str, Any], *, pictures: bool = True) -> Document:
+def strength_report(results: Mapping[str, Any], *, pictures: bool = True) -> Report:
     """Make text, tables and figures of what `edgecritic.run.strength.run_strength` returned."""
     findings = [line for one in results["detectors"] for line in _findings(one)]
-    drawings = [_levels(results), *(_outputs(one) for one in results["detectors"])] if pictures else []
-    return Document(
-        title="Detectors by label strength",
-        findings=tuple(findings),
+    figures = [_levels(results), *(_outputs(one) for one in results["detectors"])] if pictures else []
+    return study_report(
+        "Detectors by label strength",
+        tuple(findings),
         facts=(
             ("truth", str(results["truth"])),
             ("protocol", str(results["protocol"]["id"])),
             ("control", f"{results['draws']} draws, seed {results['seed']}" if results["draws"] else "none"),
         ),
         tables=tuple(_tables(results)),
-        drawings=tuple(drawings),
+        figures=tuple(figures),
         problems=tuple(f"{row['detector']}: {row['id']}: {row['message']}" for row in results["failures"]),
     )
 
 
 def write_strength(folder: str | Path, results: Mapping[str, Any]) -> tuple[Path, ...]:
     """Write the page ``strength/report.html`` with tables and figures below `folder`."""
-    return write_document(Path(folder) / "strength", strength_document(results), name="strength")
+    return write_report(Path(folder) / "strength", strength_report(results), name="strength")
 
 
 def _findings(one: Mapping[str, Any]) -> list[str]:
@@ -88,15 +84,15 @@ def _tables(results: Mapping[str, Any]) -> list[Table]:
             name="levels",
             title="The optimum at each label strength",
             header=("labels", "F", "precision", "recall", "threshold", "P per annotator", "bonus"),
-            rows=tuple(rows),
+            body=tuple(rows),
             note="P per annotator: the share of candidate pixels that match an annotator, mean of all; "
             "bonus: what is gained because a match with any annotator counts.",
         )
     ]
 
 
-def _levels(results: Mapping[str, Any]) -> Drawing:
-    def paint(figure: Figure) -> None:
+def _levels(results: Mapping[str, Any]) -> Figure:
+    def paint(figure: Any) -> None:
         panels = figure.subplots(1, 3, sharey=True)
         for panel, key in zip(panels, ("precision", "recall", "f"), strict=True):
             for number, one in enumerate(results["detectors"]):
@@ -123,25 +119,8 @@ def _levels(results: Mapping[str, Any]) -> Drawing:
     )
 
 
-def _outputs(one: Mapping[str, Any]) -> Drawing:
+def _outputs(one: Mapping[str, Any]) -> Figure:
     found = one["outputs"]
-
-    def paint(figure: Figure) -> None:
-        axis = figure.subplots()
-        shares = np.array([row if row is not None else [np.nan] * 6 for row in found["shares"]])
-        edges = np.array(found["outputs"])
-        bottom = np.zeros(len(shares))
-        for column, (name, shade) in enumerate(zip(found["levels"], _SHADES, strict=True)):
-            heights = np.nan_to_num(shares[:, column])
-            axis.bar(
-                edges[:-1], heights, np.diff(edges) * 0.94, bottom, align="edge", color=shade, label=name
-            )
-            bottom += heights
-        axis.set_xlim(0, 1)
-        axis.set_ylim(0, 1)
-        axis.set_xlabel("output of the detector")
-        axis.set_ylabel("share of matched labels")
-        axis.legend(title="strength", bbox_to_anchor=(1.01, 1), loc="upper left", frameon=False)
 
     safe = "".join(sign if sign.isalnum() else "-" for sign in one["name"])
     return draw(
@@ -149,6 +128,6 @@ def _outputs(one: Mapping[str, Any]) -> Drawing:
         f"{one['name']}: label strength over output",
         "Of the labels matched with detector pixels of each output, the share of each strength. A detector "
         "that ranks boundaries like people has more strong labels to the right.",
-        paint,
+        lambda figure: output_bars(figure.subplots(), found["outputs"], found["shares"], found["levels"]),
         size=(7.5, 3.6),
     )

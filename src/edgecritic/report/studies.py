@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from edgecritic.figures import COLOURS
 from edgecritic.inputs import BoolArray
-from edgecritic.report.annotators import annotators_document
-from edgecritic.report.document import Cell, Document, Drawing, Table, draw
-from edgecritic.report.figures import COLOURS
-from edgecritic.report.strength import strength_document
+from edgecritic.report.annotators import annotators_report
+from edgecritic.report.sections import Content, Figure, Notes, Report, Table, draw, study_report
+from edgecritic.report.strength import strength_report
 from edgecritic.run.studies import LabelsStudy, PairingStudy
 from edgecritic.studies.complexity import MEASURES, ComplexityStudy
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["pairing_document", "pairing_times_document", "complexity_document", "labels_document"]
+__all__ = ["pairing_report", "pairing_times_report", "complexity_report", "labels_report"]
 
 
-def pairing_document(study: PairingStudy) -> Document:
+def pairing_report(study: PairingStudy) -> Report:
     """Make text, tables and figures of the pairing study, without its times."""
     findings = []
     tables = []
@@ -37,7 +34,7 @@ def pairing_document(study: PairingStudy) -> Document:
             if eps
             else f"{one.data}: the figures of merit do not vary, there is no correlation to tell."
         )
-        rows: list[tuple[Cell, ...]] = [
+        rows: list[tuple[Content, ...]] = [
             (side, number, *line)
             for side, number, line in zip(one.sides, one.samples, one.pearson, strict=True)
         ]
@@ -46,19 +43,19 @@ def pairing_document(study: PairingStudy) -> Document:
                 name=f"accuracy-{one.data}",
                 title=f"Pearson's r with the Hungarian figure of merit, {one.data}",
                 header=("side", "sub-images", *one.methods),
-                rows=tuple(rows),
+                body=tuple(rows),
             )
         )
-    return Document(
-        title="How good is cheap pairing?",
-        findings=tuple(findings),
+    return study_report(
+        "How good is cheap pairing?",
+        tuple(findings),
         facts=(("window", "5"), ("figure of merit", "Σ 1/(1 + d²/9) / max(|G|, |D|)")),
         tables=tuple(tables),
-        drawings=(_accuracy(study),),
+        figures=(_accuracy(study),),
     )
 
 
-def pairing_times_document(study: PairingStudy) -> Document:
+def pairing_times_report(study: PairingStudy) -> Report:
     """Make text, table and figure of what the pairing study has timed; no two runs give the same."""
     slopes = _slopes(study)
     text = ", ".join(f"{name} {ndim}-D {slope:.2f}" for (name, ndim), slope in slopes.items())
@@ -66,19 +63,19 @@ def pairing_times_document(study: PairingStudy) -> Document:
         name="times",
         title="Time of one matching",
         header=("method", "dimensions", "points", "milliseconds"),
-        rows=tuple((one.method, one.ndim, one.points, 1000 * one.seconds) for one in study.times),
+        body=tuple((one.method, one.ndim, one.points, 1000 * one.seconds) for one in study.times),
     )
-    return Document(
-        title="How fast is pairing on this machine?",
-        findings=(f"Growth of time with the number of points (exponent): {text}.",) if slopes else (),
+    return study_report(
+        "How fast is pairing on this machine?",
+        (f"Growth of time with the number of points (exponent): {text}.",) if slopes else (),
         tables=(table,),
-        drawings=(_times(study),),
+        figures=(_times(study),),
     )
 
 
-def complexity_document(
+def complexity_report(
     study: ComplexityStudy, *, photos: Sequence[tuple[str, Mapping[str, BoolArray]]] = (), problems: Any = ()
-) -> Document:
+) -> Report:
     """Make text, tables and figures of the complexity study; `photos` are the best maps of some images."""
     findings = []
     for name in ("PFoM", "Q_B"):
@@ -94,7 +91,7 @@ def complexity_document(
     findings.append(
         f"C is largest inside the grid of parameters, not at its ends, in {inside:.0%} of the cases."
     )
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[Content, ...]] = []
     for d, detector in enumerate(study.detectors):
         for c, chooser in enumerate(("C", "PFoM", "Q_B")):
             thresholds = [one.thresholds[d][study.choices[i, d, c]] for i, one in enumerate(study.curves)]
@@ -106,28 +103,28 @@ def complexity_document(
         name="choices",
         title="What each score chooses, mean over images",
         header=("detector and chooser", "threshold", *MEASURES),
-        rows=tuple(rows),
+        body=tuple(rows),
     )
     drawings = [_curves(study), _boxes(study)]
     if photos:
         drawings.append(_best_maps(photos))
-    return Document(
-        title="Choosing edge maps without truth",
-        findings=tuple(findings),
+    return study_report(
+        "Choosing edge maps without truth",
+        tuple(findings),
         facts=(("images", str(len(study.images))), ("detectors", ", ".join(study.detectors))),
         tables=(table,),
-        drawings=tuple(drawings),
+        figures=tuple(drawings),
         problems=tuple(problems),
     )
 
 
-def labels_document(study: LabelsStudy) -> Document:
+def labels_report(study: LabelsStudy) -> Report:
     """Make one report of annotators, detectors by label strength, and forced choice."""
-    people = annotators_document(study.annotators)
+    people = annotators_report(study.annotators)
     parts = [people]
     findings = list(people.findings)
     if study.strength is not None:
-        parts.append(strength_document(study.strength))
+        parts.append(strength_report(study.strength))
         findings += parts[-1].findings
     counts = study.as_dict()["trials"]
     if study.trials:
@@ -139,13 +136,13 @@ def labels_document(study: LabelsStudy) -> Document:
             f"Risk of the data set, {mode}: {risk['risk']:.3f} ({risk['low']:.3f} to {risk['high']:.3f}) "
             f"over {risk['trials']} trials; published: {'.5017' if mode == 'hard' else '.1082'}, chance .5."
         )
-    return Document(
-        title=f"Labels of {study.annotators.results['truth']}",
-        findings=tuple(findings),
+    return study_report(
+        f"Labels of {study.annotators.results['truth']}",
+        tuple(findings),
         facts=people.facts,
-        tables=tuple(table for part in parts for table in part.tables),
-        drawings=tuple(drawing for part in parts for drawing in part.drawings),
-        problems=tuple(line for part in parts for line in part.problems),
+        tables=[table for part in parts for table in part.blocks(Table)],
+        figures=[figure for part in parts for figure in part.blocks(Figure)],
+        problems=[line for part in parts for notes in part.blocks(Notes) for line in notes.lines],
     )
 
 
@@ -161,17 +158,11 @@ def _slopes(study: PairingStudy) -> dict[tuple[str, int], float]:
     return found
 
 
-def _accuracy(study: PairingStudy) -> Drawing:
-    def paint(figure: Figure) -> None:
+def _accuracy(study: PairingStudy) -> Figure:
+    def paint(figure: Any) -> None:
         axes = figure.subplots(1, len(study.accuracy), sharey=True, squeeze=False)[0]
         for axis, one in zip(axes, study.accuracy, strict=True):
-            for number, name in enumerate(one.methods):
-                values = [np.nan if row[number] is None else row[number] for row in one.pearson]
-                axis.plot(one.sides, values, "o-", ms=4, color=COLOURS[number], label=name)
-            axis.set_title(one.data, fontsize=9)
-            axis.set_xlabel("side of the sub-image (pixels)")
-            axis.set_xticks(one.sides[::2])
-            axis.grid(color="#dddddd", linewidth=0.6)
+            one.plot(axis)
         axes[0].set_ylabel("Pearson's r with Hungarian")
         axes[-1].legend(frameon=False, loc="lower right")
 
@@ -184,10 +175,10 @@ def _accuracy(study: PairingStudy) -> Drawing:
     )
 
 
-def _times(study: PairingStudy) -> Drawing:
+def _times(study: PairingStudy) -> Figure:
     names = list(dict.fromkeys(one.method for one in study.times))
 
-    def paint(figure: Figure) -> None:
+    def paint(figure: Any) -> None:
         axes = figure.subplots(1, 2, sharey=True)
         for axis, ndim in zip(axes, (2, 3), strict=True):
             for number, name in enumerate(names):
@@ -215,19 +206,13 @@ def _times(study: PairingStudy) -> Drawing:
     )
 
 
-def _curves(study: ComplexityStudy) -> Drawing:
+def _curves(study: ComplexityStudy) -> Figure:
     one = max(study.curves, key=lambda curves: float(np.ptp(curves.values[:, :, 2], axis=1).mean()))
 
-    def paint(figure: Figure) -> None:
+    def paint(figure: Any) -> None:
         axes = figure.subplots(1, len(study.detectors), sharey=True, squeeze=False)[0]
         for d, axis in enumerate(axes):
-            for m, name in enumerate(MEASURES):
-                style = "-" if m < 3 else "--"
-                axis.plot(one.thresholds[d], one.values[d, :, m], style, color=COLOURS[m], label=name)
-            axis.axvline(one.thresholds[d][one.choice(d, "C")], color="#999999", linewidth=0.8)
-            axis.set_title(study.detectors[d], fontsize=9)
-            axis.set_xlabel("threshold")
-            axis.set_ylim(0, 1)
+            one.plot(axis, detector=d)
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
 
     return draw(
@@ -239,24 +224,10 @@ def _curves(study: ComplexityStudy) -> Drawing:
     )
 
 
-def _boxes(study: ComplexityStudy) -> Drawing:
-    def paint(figure: Figure) -> None:
-        axes = figure.subplots(1, 3)
-        shown = (("C", 0, 2, "C at its choice"), ("PFoM", 0, 3, "PFoM"), ("Q_B", 0, 4, "Q_B"))
-        places = np.arange(len(study.detectors))
-        for axis, (name, _, column, title) in zip(axes, shown, strict=True):
-            by_c = [study.chosen_values[:, d, 0, column] for d in places]
-            if name == "C":
-                axis.boxplot(by_c, positions=places, widths=0.5)
-            else:
-                own = 1 if name == "PFoM" else 2
-                best = [study.chosen_values[:, d, own, column] for d in places]
-                colour = {"color": COLOURS[1]}
-                axis.boxplot(by_c, positions=places - 0.2, widths=0.34)
-                axis.boxplot(best, positions=places + 0.2, widths=0.34, boxprops=colour, medianprops=colour)
-                title += ": C's choice (black), its own (orange)"
-            axis.set_xticks(places, study.detectors, rotation=30, fontsize=8)
-            axis.set_title(title, fontsize=8)
+def _boxes(study: ComplexityStudy) -> Figure:
+    def paint(figure: Any) -> None:
+        for axis, name in zip(figure.subplots(1, 3), ("C", "PFoM", "Q_B"), strict=True):
+            study.plot(axis, measure=name)
 
     return draw(
         "boxes",
@@ -268,8 +239,8 @@ def _boxes(study: ComplexityStudy) -> Drawing:
     )
 
 
-def _best_maps(photos: Sequence[tuple[str, Mapping[str, BoolArray]]]) -> Drawing:
-    def paint(figure: Figure) -> None:
+def _best_maps(photos: Sequence[tuple[str, Mapping[str, BoolArray]]]) -> Figure:
+    def paint(figure: Any) -> None:
         axes = figure.subplots(len(photos), 3, squeeze=False)
         for row, (name, maps) in zip(axes, photos, strict=True):
             for axis, (title, edges) in zip(row, maps.items(), strict=True):

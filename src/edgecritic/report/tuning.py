@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from edgecritic.datasets.content import read_content
 from edgecritic.errors import MissingExtraError
-from edgecritic.report.figures import draw_or_leave_out, drawing_settings, save_figure
-from edgecritic.report.view import csv_cell
-from edgecritic.tuning.result import Tuning
+from edgecritic.figures import drawing_settings, leave_out, look, new_figure, save_figure
+from edgecritic.report.sections import Cell, Content, Figure, Section, Table
+from edgecritic.report.view import plural
+from edgecritic.tables import arrow, csv_text
+from edgecritic.tuning.result import Tuning, short_id
 from edgecritic.tuning.summary import TuningSummary
+from edgecritic.tuning.table import best_place
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -29,14 +28,10 @@ __all__ = [
     "draw_montage",
     "draw_rates",
     "draw_boxes",
-    "new_figure",
-    "short_id",
+    "tuning_section",
     "write_tuning",
     "write_summary",
 ]
-
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-"""Colours of Okabe and Ito, which people with colour vision deficiencies can tell apart."""
 
 FAVOURITES = ("sk", "psi", "fom_star", "f_star", "baddeley", "complexity")
 """Measures that come first in the montage of the best maps, which has so many rows."""
@@ -55,23 +50,7 @@ def draw_curves(tuning: Tuning, path: str | PathLike[str], *, measures: Sequence
     measures : list of str, optional
         All if not given.
     """
-    names = list(measures or tuning.measures)
-    figure, panels = _panels(len(names))
-    # Grids of different detectors are drawn over their own range.
-    uneven = bool(np.ptp(tuning.thresholds, axis=0).any())
-    for panel, measure in zip(panels, names, strict=False):
-        for number, detector in enumerate(tuning.detectors):
-            look = _look(number)
-            best = tuning.best(detector, measure)
-            levels = tuning.thresholds[number]
-            shown = levels / levels.max() if uneven else levels
-            panel.plot(shown, tuning.curve(detector, measure), lw=1.2, label=short_id(detector), **look)
-            panel.plot(shown[best.place], best.value, "o", color=look["color"], ms=4)
-        way = "↓" if tuning.better[tuning.measures.index(measure)] == "lower" else "↑"
-        panel.set_title(f"{measure} {way}", fontsize="small")
-        _leave_out_peaks(panel, tuning.values[:, :, tuning.measures.index(measure)])
-    label = "threshold / largest threshold of the detector" if uneven else "threshold"
-    _finish(figure, panels, names, label, path)
+    _draw_panels(tuning, measures or tuning.measures, path)
 
 
 def draw_montage(
@@ -81,7 +60,7 @@ def draw_montage(
     names = list(measures or tuning.measures)
     rows, columns = np.asarray(image).shape[:2]
     tall = 0.35 + 1.6 * float(np.clip(rows / columns, 0.4, 2.5))
-    figure: Any = new_figure(1.7 * (len(tuning.detectors) + 1), tall * len(names))
+    figure = new_figure((1.7 * (len(tuning.detectors) + 1), tall * len(names)))
     grid = figure.subplots(len(names), len(tuning.detectors) + 1, squeeze=False)
     for row, measure in zip(grid, names, strict=True):
         row[0].imshow(np.asarray(image), cmap="gray")
@@ -96,7 +75,7 @@ def draw_montage(
     for panel in grid.ravel():
         panel.set_xticks([])
         panel.set_yticks([])
-    save_figure(figure, path, dpi=150)
+    save_figure(figure, path)
 
 
 def draw_rates(tuning: Tuning, path: str | PathLike[str], *, strategy: str | None = None) -> None:
@@ -104,14 +83,14 @@ def draw_rates(tuning: Tuning, path: str | PathLike[str], *, strategy: str | Non
 
     A strategy needs the measures of :func:`edgecritic.tuning.result.matched_measures`.
     """
-    figure = new_figure(11, 4.2)
+    figure = new_figure((11, 4.2))
     left, right = figure.subplots(1, 2)
     for number, detector in enumerate(tuning.detectors):
-        look = _look(number)
+        style = look(number)
         rates = tuning.rates(detector, strategy)
         some = tuning.counts[number] > 0
-        left.plot(rates.false_positive, rates.true_positive, label=short_id(detector), **look)
-        right.plot(rates.true_positive[some], rates.precision[some], label=short_id(detector), **look)
+        left.plot(rates.false_positive, rates.true_positive, label=short_id(detector), **style)
+        right.plot(rates.true_positive[some], rates.precision[some], label=short_id(detector), **style)
     under = "strict overlap" if strategy is None else strategy
     left.set(xlabel="false positive rate", ylabel="true positive rate", title=f"ROC, {under}")
     right.set(xlabel="recall", ylabel="precision", title=f"precision and recall, {under}")
@@ -120,32 +99,32 @@ def draw_rates(tuning: Tuning, path: str | PathLike[str], *, strategy: str | Non
         panel.spines[["top", "right"]].set_visible(False)
     right.set_xlim(-0.02, 1.02)
     right.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
-    save_figure(figure, path, dpi=150)
+    save_figure(figure, path)
 
 
 def draw_boxes(
     summary: TuningSummary, path: str | PathLike[str], *, measures: Sequence[str] | None = None
 ) -> None:
     """Draw box plots of the best values over the images, one panel per measure."""
-    names = list(measures or summary.measures)
-    figure, panels = _panels(len(names))
-    for panel, measure in zip(panels, names, strict=False):
-        column = summary.measures.index(measure)
-        values = summary.values[:, :, column]
-        boxes = panel.boxplot(
-            [row[np.isfinite(row)] for row in values.T],
-            patch_artist=True,
-            widths=0.7,
-            medianprops={"color": "black"},
-            flierprops={"ms": 3},
-        )
-        for number, (box, detector) in enumerate(zip(boxes["boxes"], summary.detectors, strict=True)):
-            hatch = ("", "//", "xx")[number // len(COLOURS) % 3]
-            box.set(facecolor=_look(number)["color"], alpha=0.75, hatch=hatch, label=short_id(detector))
-        panel.set_xticks([])
-        way = "↓" if summary.better[column] == "lower" else "↑"
-        panel.set_title(f"{measure} {way}", fontsize="small")
-    _finish(figure, panels, names, "", path)
+    _draw_panels(summary, measures or summary.measures, path)
+
+
+def _draw_panels(value: Tuning | TuningSummary, names: Sequence[str], path: str | PathLike[str]) -> None:
+    """Draw a value by every measure, in rows of panels below one legend."""
+    columns = min(len(names), _COLUMNS)
+    rows = -(-len(names) // columns)
+    figure = new_figure((3.2 * columns, 2.6 * rows))
+    panels = list(figure.subplots(rows, columns, squeeze=False).ravel())
+    for panel, name in zip(panels, names, strict=False):
+        value.plot(panel, measure=name)
+        panel.tick_params(labelsize=6)
+        panel.xaxis.label.set_fontsize("small")
+    for panel in panels[len(names) :]:
+        panel.set_visible(False)
+    handles, labels = panels[0].get_legend_handles_labels()
+    options = {"ncols": min(len(handles), 4), "fontsize": 7, "frameon": False}
+    figure.legend(handles, labels, loc="outside upper left", **options)
+    save_figure(figure, path)
 
 
 def write_tuning(
@@ -186,12 +165,9 @@ def write_summary(folder: str | PathLike[str], summary: TuningSummary) -> tuple[
 
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
-    rows, text = summary.rows(), io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: csv_cell(cell) for name, cell in row.items()} for row in rows)
+    rows = summary.rows()
     written = [home / "table.csv", home / "table.txt"]
-    write_text(written[0], text.getvalue())
+    write_text(written[0], csv_text(list(rows[0]), (list(row.values()) for row in rows)))
     write_text(written[1], f"{summary}\n")
     if len(summary.images) > 1:
         written += _draw_all(home, {"boxes.png": lambda path: draw_boxes(summary, path)})
@@ -200,72 +176,49 @@ def write_summary(folder: str | PathLike[str], summary: TuningSummary) -> tuple[
 
 def _draw_all(home: Path, drawings: Mapping[str, Callable[[Path], None]]) -> tuple[Path, ...]:
     """Draw figures into a folder by their names, or leave them out where matplotlib is missing."""
-
-    def one(name: str, draw: Callable[[Path], None]) -> tuple[Path, ...]:
-        with drawing_settings():
-            draw(home / name)
-        return (home / name,)
-
-    return draw_or_leave_out(partial(one, name, draw) for name, draw in drawings.items())
-
-
-def short_id(detector: str) -> str:
-    """Return an id for a figure: fewer digits, and no style.
-
-    Examples
-    --------
-    >>> short_id("log(sigma=1.4142135623730951, style=matlab)"), short_id("sobel(style=matlab)")
-    ('log(sigma=1.414)', 'sobel')
-    """
-    plain = re.sub(r"(, )?style=\w+", "", detector).replace("()", "")
-    return re.sub(r"(\.\d{3})\d+", r"\1", plain)
-
-
-def _look(number: int) -> dict[str, Any]:
-    """Return colour and dashes of a detector's lines."""
-    dashes = ("-", "--", ":")[number // len(COLOURS) % 3]
-    return {"color": COLOURS[number % len(COLOURS)], "ls": dashes}
-
-
-def _leave_out_peaks(panel: Any, values: NDArray[np.float64]) -> None:
-    """Cut the axis where a few maps without edges would squeeze all other values."""
-    known = values[np.isfinite(values)]
-    if known.size == 0:
-        return
-    low, usual, high = known.min(), np.quantile(known, 0.8), known.max()
-    if high - low > 3 * (usual - low) > 0:
-        panel.set_ylim(low - 0.05 * (usual - low), usual + 0.5 * (usual - low))
-
-
-def new_figure(width: float, height: float) -> Any:
-    """Return an empty matplotlib figure of a size in inches, without any window."""
+    written = []
     try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError.of("drawing figures", "report") from error
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+        for name, draw in drawings.items():
+            with drawing_settings():
+                draw(home / name)
+            written.append(home / name)
+    except MissingExtraError as missing:
+        leave_out("the figures are", str(missing))
+    return tuple(written)
 
 
-def _panels(count: int) -> tuple[Any, list[Any]]:
-    columns = min(count, _COLUMNS)
-    rows = -(-count // columns)
-    figure = new_figure(3.2 * columns, 2.6 * rows)
-    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+def tuning_section(summary: TuningSummary, figures: Mapping[str, Path]) -> Section:
+    """Return a section of the benchmark's report: mean best values with their thresholds, then the figures.
 
-
-def _finish(
-    figure: Any, panels: list[Any], names: Sequence[str], label: str, path: str | PathLike[str]
-) -> None:
-    for panel in panels[len(names) :]:
-        panel.set_visible(False)
-    for panel in panels[: len(names)]:
-        panel.tick_params(labelsize=6)
-        panel.set_xlabel(label, fontsize="small")
-    handles, labels = panels[0].get_legend_handles_labels()
-    if handles:
-        columns = min(len(handles), 4)
-        figure.legend(handles, labels, loc="outside upper left", ncols=columns, fontsize=7, frameon=False)
-    save_figure(figure, path, dpi=150)
+    Parameters
+    ----------
+    summary : TuningSummary
+    figures : mapping of str to path
+        PNG files by their captions; those that were not drawn are left out.
+    """
+    lead = (
+        "Another way to judge: every measure takes, image by image, the threshold it likes best. Cells show "
+        f"the mean best value over {plural(len(summary.images), 'image')} @ the mean threshold; the best "
+        "detector of a measure is bold. ↓ smaller is better, ↑ larger is better."
+    )
+    rows: list[tuple[Content, ...]] = []
+    for column, (measure, way) in enumerate(zip(summary.measures, summary.better, strict=True)):
+        values, levels = summary.mean[:, column], summary.mean_threshold[:, column]
+        first = best_place(values, way)
+        cells = [
+            Cell(text=f"{value:.3g} @ {level:.2f}", strong=place == first)
+            for place, (value, level) in enumerate(zip(values, levels, strict=True))
+        ]
+        rows.append((f"{measure} {arrow(way)}", *cells))
+    table = Table(
+        name="best-thresholds",
+        title="Best values and thresholds by measure and detector",
+        header=("Measure", *map(short_id, summary.detectors)),
+        body=tuple(rows),
+    )
+    drawn = [
+        Figure(name=path.stem, title=caption, caption=caption, content={"png": read_content(path).data})
+        for caption, path in figures.items()
+        if path.exists()
+    ]
+    return Section(key="tuning", title="Best thresholds", lead=lead, blocks=(table, *drawn))

@@ -1,92 +1,78 @@
-"""Everything a reader gets beside ``results.json``, and the way back from that file."""
+"""Reports as files."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from edgecritic.datasets.content import PathLike, read_text
-from edgecritic.errors import DataError
-from edgecritic.report.figures import draw_or_leave_out, write_pr
-from edgecritic.report.html import html_report
-from edgecritic.report.pictures import Picture
-from edgecritic.report.schema import check_results
-from edgecritic.report.tables import table_csv, table_tex
-from edgecritic.run.files import write_text
+from edgecritic.errors import DataError, MissingExtraError
+from edgecritic.figures import leave_out
+from edgecritic.report.html import report_html
+from edgecritic.report.sections import Figure, Report, Table
+from edgecritic.report.text import report_markdown, report_text, table_csv
+from edgecritic.run.files import replace_file, write_json, write_text
 
-__all__ = ["load_results", "write_report"]
+__all__ = ["write_pages", "write_report"]
 
 
-def load_results(path: PathLike) -> dict[str, Any]:
-    """Read ``results.json`` (or the folder that holds it) and check its layout.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, is no JSON, or has another layout; the message names the place.
-    """
-    file = Path(path)
-    if file.is_dir():
-        file = file / "results.json"
-    try:
-        results = json.loads(read_text(file))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{file}: cannot be read as JSON: {error}") from error
-    try:
-        check_results(results)
-    except DataError as error:
-        raise DataError(f"{file}: {error}") from error
-    checked: dict[str, Any] = results
-    return checked
-
-
-def write_report(
-    folder: PathLike, results: Mapping[str, Any], pictures: Sequence[Picture] = (), *, tuning: str = ""
-) -> tuple[Path, ...]:
-    """Write ``table.csv``, ``table.tex``, ``pr.svg``, ``pr.pdf``, ``pr.png`` and ``report.html``.
+def write_pages(folder: str | Path, report: Report) -> tuple[Path, ...]:
+    """Write ``report.html`` and ``report.md`` into a folder, which is made if it does not exist.
 
     Each file is written beside its place and then renamed, so a reader never sees half of it; equal
-    results give equal bytes.
-
-    Parameters
-    ----------
-    folder : path
-        Where ``results.json`` is; made if it does not exist.
-    results : mapping
-        What that file holds.
-    pictures : sequence of Picture
-        Shown in the page.
-    tuning : str
-        Markup of another section of the page.
-
-    Returns
-    -------
-    tuple of Path
-        The files that were written.
+    reports give equal bytes.
 
     Raises
     ------
     DataError
-        If the results have another layout, or a file cannot be written.
+        If a file cannot be written.
 
     Warns
     -----
     UserWarning
-        If matplotlib is not installed: the figures are left out then.
+        If Jinja2 is not installed: ``report.html`` is left out then.
     """
-    check_results(results)
     home = Path(folder)
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{home}: cannot be made: {error}") from error
-    texts = {
-        "table.csv": table_csv(results),
-        "table.tex": table_tex(results),
-        "report.html": html_report(results, pictures, tuning=tuning),
-    }
-    for name, text in texts.items():
-        write_text(home / name, text)
-    return (*(home / name for name in texts), *draw_or_leave_out([lambda: write_pr(results, home)]))
+    texts = {"report.md": report_markdown(report)}
+    try:
+        texts["report.html"] = report_html(report)
+    except MissingExtraError as missing:
+        (home / "report.html").unlink(missing_ok=True)  # of an earlier run
+        leave_out("report.html is", str(missing))
+    return _written(home, texts)
+
+
+def write_report(
+    folder: str | Path, report: Report, results: Mapping[str, Any] | None = None, *, name: str
+) -> tuple[Path, ...]:
+    """Write the pages, the text, the tables as CSV, the figures, and the results as NAME.json.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be written.
+    """
+    home = Path(folder)
+    pages = write_pages(home, report)
+    texts = {"report.txt": report_text(report) + "\n"}
+    texts |= {f"{table.name}.csv": table_csv(table) for table in report.blocks(Table)}
+    written = [*pages, *_written(home, texts)]
+    if results is not None:
+        written.append(home / f"{name}.json")
+        write_json(written[-1], results)
+    for figure in report.blocks(Figure):
+        for kind, content in figure.content.items():
+            written.append(home / f"{figure.name}.{kind}")
+            with replace_file(written[-1]) as stream:
+                stream.write(content)
+    return tuple(written)
+
+
+def _written(home: Path, texts: Mapping[str, str]) -> tuple[Path, ...]:
+    for file, text in texts.items():
+        write_text(home / file, text)
+    return tuple(home / file for file in texts)

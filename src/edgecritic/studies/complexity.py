@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from edgecritic.datasets.cases import Case
 from edgecritic.errors import InputError
+from edgecritic.figures import COLOURS, GREY, axes_of
 from edgecritic.inputs import BoolArray
 from edgecritic.maps.transform import distance_transform
 from edgecritic.tuning.tune import MATLAB_DETECTORS, tune
@@ -58,6 +59,19 @@ class ImageCurves(Value):
         """Return the place on the grid where a measure is largest, the first of equals."""
         return int(np.argmax(self.values[detector, :, MEASURES.index(measure)]))
 
+    def plot(self, ax: Any = None, *, detector: int = 0) -> Any:
+        """Draw all measures over the grid of a detector into `ax`, or a new figure; return the axes."""
+        axes = axes_of(ax)
+        for m, name in enumerate(MEASURES):
+            style = "-" if m < 3 else "--"
+            axes.plot(
+                self.thresholds[detector], self.values[detector, :, m], style, color=COLOURS[m], label=name
+            )
+        axes.axvline(self.thresholds[detector][self.choice(detector, "C")], color=GREY, linewidth=0.8)
+        axes.set_title(self.detectors[detector], fontsize=9)
+        axes.set(xlabel="threshold", ylim=(0, 1))
+        return axes
+
 
 class ComplexityStudy(Value):
     """What the choices of several images say.
@@ -85,6 +99,24 @@ class ComplexityStudy(Value):
         best = self.chosen_values[:, :, _CHOOSERS.index(measure), place]
         lost: NDArray[np.float64] = best - self.chosen_values[:, :, 0, place]
         return lost
+
+    def plot(self, ax: Any = None, *, measure: str = "PFoM") -> Any:
+        """Draw a measure of the maps that C chooses, beside its own best, as boxes; return the axes."""
+        axes, column = axes_of(ax), MEASURES.index(measure)
+        places = np.arange(len(self.detectors))
+        by_c = list(self.chosen_values[:, :, 0, column].T)
+        title = f"{measure} at its choice"
+        if measure == "C":
+            axes.boxplot(by_c, positions=places, widths=0.5)
+        else:
+            best = list(self.chosen_values[:, :, _CHOOSERS.index(measure), column].T)
+            colour = {"color": COLOURS[1]}
+            axes.boxplot(by_c, positions=places - 0.2, widths=0.34)
+            axes.boxplot(best, positions=places + 0.2, widths=0.34, boxprops=colour, medianprops=colour)
+            title = f"{measure}: C's choice (black), its own (orange)"
+        axes.set_xticks(places, self.detectors, rotation=30, fontsize=8)
+        axes.set_title(title, fontsize=8)
+        return axes
 
     def as_dict(self) -> dict[str, Any]:
         """Return the choices and their values, ready for JSON."""

@@ -9,15 +9,18 @@ star, so that all curves rise; so do the measures that are taken if none are nam
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.figures import axes_of, look
 from edgecritic.inputs import BoolArray
 from edgecritic.measures import score
 from edgecritic.measures.scoring import FAMILIES, Measures, default_measures
+from edgecritic.tables import text_table
 from edgecritic.values import Value, plain_number
 
 __all__ = ["Displacement", "displaced_lines", "displacement", "normalised"]
@@ -64,16 +67,44 @@ class Displacement(Value):
             },
         }
 
+    def plot(self, ax: Any = None, *, family: str | None = None, kind: Kind = "false alarms") -> Any:
+        """Draw the normalised curves of a family of measures, or of all; return the axes.
+
+        Measures with the same curves share a line: one of them would hide the others.
+        """
+        axes, side = axes_of(ax), ("false alarms", "misses").index(kind)
+        pairs = zip(self.measures, self.families, strict=True)
+        names = [name for name, own in pairs if family is None or own == family]
+        for number, alike in enumerate(self._alike(names)):
+            # Gaps of the later curves show what lies below them.
+            curve = normalised(*self.curves(alike[0]))[side]
+            axes.plot(self.shifts, curve, label=",\n".join(alike), linewidth=2, **look(number))
+        axes.set(xlabel="displacement (pixels)", ylabel="normalised value")
+        axes.set_title(kind if family is None else f"{family}: {kind}")
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
+        return axes
+
+    def _alike(self, names: Sequence[str]) -> list[list[str]]:
+        """Return the names in groups that have the same curves."""
+        groups: list[list[str]] = []
+        for name in names:
+            mine = normalised(*self.curves(name))
+            for group in groups:
+                if np.allclose(mine, normalised(*self.curves(group[0])), atol=1e-3):
+                    group.append(name)
+                    break
+            else:
+                groups.append([name])
+        return groups
+
     def __str__(self) -> str:
         """Return a table: the value at no shift, at one pixel and at the greatest shift, for both lines."""
-        width = max(len(name) for name in self.measures)
-        last = int(self.shifts[-1])
-        heads = "".join(f"{kind + ' ' + str(d):>10}" for kind in ("FP", "FN") for d in (0, 1, last))
-        lines = [" " * width + heads]
-        for name in self.measures:
-            values = [curve[index] for curve in self.curves(name) for index in (0, 1, -1)]
-            lines.append(f"{name:<{width}}" + "".join(f"{value:>10.4g}" for value in values))
-        return "\n".join(lines)
+        heads = [f"{kind} {shift}" for kind in ("FP", "FN") for shift in (0, 1, int(self.shifts[-1]))]
+        rows = [
+            [name, *(f"{curve[place]:.4g}" for curve in self.curves(name) for place in (0, 1, -1))]
+            for name in self.measures
+        ]
+        return text_table(rows, ["measure", *heads], align="lr")
 
 
 def displaced_lines(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.figures import COLOURS, GREY, axes_of
 from edgecritic.studies.pairs import STRATEGIES
 from edgecritic.studies.sorting import SortingCount, count_sortings, margin_histogram, sorting_margins
 from edgecritic.values import Value
@@ -115,6 +116,25 @@ class MatchingStudy(Value):
     margins: Mapping[tuple[str, str, float], dict[str, Any]]
     extremes: tuple[dict[str, Any], ...]
     mean_f: Mapping[tuple[str, float], float]
+
+    def plot(self, ax: Any = None, *, what: str = "pearson", kind: str = "intra") -> Any:
+        """Draw correlations or Equal-Sorting Ratios (``esr``) over the tolerance; return the axes."""
+        axes = axes_of(ax)
+        known = False
+        for number, (i, j) in enumerate(STRATEGY_PAIRS):
+            names = (STRATEGIES[i], STRATEGIES[j])
+            rows = [row for row in self.results if row.kind == kind and (row.first, row.second) == names]
+            found = [row.pearson if what == "pearson" else row.sortings.ratio for row in rows]
+            known |= any(value is not None for value in found)
+            ys = [np.nan if value is None else value for value in found]
+            xs = [row.tolerance for row in rows]
+            axes.plot(xs, ys, "o-", color=COLOURS[number % len(COLOURS)], label="–".join(names))
+        if not known:
+            axes.text(0.5, 0.5, "too few maps", ha="center", transform=axes.transAxes, color=GREY)
+        axes.set_title(f"{self.maps}, {kind}", fontsize=9)
+        axes.set(xlabel="tolerance (pixels)", xticks=sorted({row.tolerance for row in self.results}))
+        axes.grid(color="#dddddd", linewidth=0.6)
+        return axes
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""

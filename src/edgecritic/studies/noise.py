@@ -22,8 +22,10 @@ from numpy.typing import NDArray
 
 from edgecritic.datasets.synthetic import Scene, add_noise, scene
 from edgecritic.errors import InputError
+from edgecritic.figures import axes_of, look
 from edgecritic.ids import Id
 from edgecritic.measures import measures as registry
+from edgecritic.tables import text_table
 from edgecritic.tuning.tune import tune
 from edgecritic.values import Value, plain_number
 
@@ -195,20 +197,43 @@ class NoiseStudy(Value):
 
     def __str__(self) -> str:
         """Return two tables: mean ranks over noise levels, and first and last detector by every measure."""
-        wide = max(len(name) for name in self.detectors)
         scenes = f"{len(self.seeds)} scene{'s' if len(self.seeds) > 1 else ''}"
-        lines = [f"mean rank over {len(self.judges)} measures and {scenes} (1 is best)"]
-        lines.append(" " * wide + "".join(f"{f'{ratio:g} dB':>9}" for ratio in self.ratios))
+        title = f"mean rank over {len(self.judges)} measures and {scenes} (1 is best)"
         means = self.mean_ranks()
-        for place in np.argsort(means.mean(axis=0), kind="stable"):
-            cells = "".join(f"{value:>9.2f}" for value in means[:, place])
-            lines.append(f"{self.detectors[place]:<{wide}}{cells}")
+        rows = [
+            [self.detectors[place], *(f"{value:.2f}" for value in means[:, place])]
+            for place in np.argsort(means.mean(axis=0), kind="stable")
+        ]
+        ranks = text_table(rows, ["detector", *(f"{ratio:g} dB" for ratio in self.ratios)], align="lr")
+        tables = [f"{title}\n{ranks}"]
         for snr in (ratio for ratio in PAPER_RATIOS if ratio in self.ratios):
-            lines += ["", f"{snr:g} dB{'':<9}first{'':<{wide - 3}}last"]
-            for name in self.judges:
-                order = self.order(name, snr)
-                lines.append(f"{name:<13}  {order[0]:<{wide + 2}}{order[-1]}")
-        return "\n".join(lines)
+            orders = [(name, self.order(name, snr)) for name in self.judges]
+            ends = [[name, order[0], order[-1]] for name, order in orders]
+            tables.append(text_table(ends, [f"{snr:g} dB", "first", "last"]))
+        return "\n\n".join(tables)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean ranks over the noise levels into `ax`, or into a new figure; return the axes."""
+        axes, means = axes_of(ax), self.mean_ranks()
+        for place in np.argsort(means.mean(axis=0), kind="stable"):
+            style = look(int(place))
+            axes.plot(self.ratios, means[:, place], marker="o", ms=3, **style)
+            axes.annotate(
+                self.detectors[place],
+                (self.ratios[-1], means[-1, place]),
+                xytext=(5, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=7,
+                color=style["color"],
+            )
+        axes.invert_yaxis()
+        axes.margins(x=0.05)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set(xlabel="signal-to-noise ratio (dB)", ylabel="mean rank (1 is best)")
+        scenes = "1 scene" if len(self.seeds) == 1 else f"{len(self.seeds)} scenes"
+        axes.set_title(f"{len(self.judges)} measures, {scenes}", fontsize="medium")
+        return axes
 
     def _costs(self) -> Floats:
         """Return values where less is better; differences by rounding are gone."""

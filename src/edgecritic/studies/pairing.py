@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, MissingExtraError
+from edgecritic.figures import COLOURS, axes_of
 from edgecritic.inputs import BoolArray
 from edgecritic.matching import match
 from edgecritic.measures import compare
@@ -82,6 +83,17 @@ class PairingAccuracy(Value):
     samples: tuple[int, ...]
     pearson: tuple[tuple[float | None, ...], ...]
     mean: tuple[tuple[float | None, ...], ...]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the correlations over the side of sub-images into `ax`, or a new figure; return the axes."""
+        axes = axes_of(ax)
+        for number, name in enumerate(self.methods):
+            values = [np.nan if row[number] is None else row[number] for row in self.pearson]
+            axes.plot(self.sides, values, "o-", ms=4, color=COLOURS[number % len(COLOURS)], label=name)
+        axes.set_title(self.data, fontsize=9)
+        axes.set(xlabel="side of the sub-image (pixels)", xticks=self.sides[::2])
+        axes.grid(color="#dddddd", linewidth=0.6)
+        return axes
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -9,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.figures import axes_of, look
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray
+from edgecritic.tables import arrow
 from edgecritic.tuning.ladder import Ladder
 from edgecritic.tuning.table import best_table
 from edgecritic.values import Value
@@ -147,6 +150,24 @@ class Tuning(Value):
         """Return the table of best values with their thresholds, one line per measure."""
         return self.table()
 
+    def plot(self, ax: Any = None, *, measure: str | None = None) -> Any:
+        """Draw a measure (the first if not given) over the thresholds; dots mark the best ones.
+
+        Thresholds of detectors with different grids are shown as shares of the largest. Returns the axes.
+        """
+        axes, chosen = axes_of(ax), measure or self.measures[0]
+        column = self._measure(chosen)
+        uneven = bool(np.ptp(self.thresholds, axis=0).any())
+        for number, detector in enumerate(self.detectors):
+            style, best, levels = look(number), self.best(detector, chosen), self.thresholds[number]
+            shown = levels / levels.max() if uneven else levels
+            axes.plot(shown, self.curve(detector, chosen), lw=1.2, label=short_id(detector), **style)
+            axes.plot(shown[best.place], best.value, "o", color=style["color"], ms=4)
+        axes.set_title(f"{chosen} {arrow(self.better[column])}", fontsize="small")
+        axes.set_xlabel("threshold / largest threshold of the detector" if uneven else "threshold")
+        _leave_out_peaks(axes, self.values[:, :, column])
+        return axes
+
     def _detector(self, name: str) -> int:
         if name not in self.detectors:
             raise InputError(f"{name} was not run", remedy=f"these were: {', '.join(self.detectors)}")
@@ -156,6 +177,28 @@ class Tuning(Value):
         if name not in self.measures:
             raise InputError(f"{name} was not computed", remedy=f"these were: {', '.join(self.measures)}")
         return self.measures.index(name)
+
+
+def short_id(detector: str) -> str:
+    """Return an id for a figure: fewer digits, and no style.
+
+    Examples
+    --------
+    >>> short_id("log(sigma=1.4142135623730951, style=matlab)"), short_id("sobel(style=matlab)")
+    ('log(sigma=1.414)', 'sobel')
+    """
+    plain = re.sub(r"(, )?style=\w+", "", detector).replace("()", "")
+    return re.sub(r"(\.\d{3})\d+", r"\1", plain)
+
+
+def _leave_out_peaks(panel: Any, values: NDArray[np.float64]) -> None:
+    """Cut the axis where a few maps without edges would squeeze all other values."""
+    known = values[np.isfinite(values)]
+    if known.size == 0:
+        return
+    low, usual, high = known.min(), np.quantile(known, 0.8), known.max()
+    if high - low > 3 * (usual - low) > 0:
+        panel.set_ylim(low - 0.05 * (usual - low), usual + 0.5 * (usual - low))
 
 
 def matched_measures(strategy: str | Id) -> tuple[str, str]:

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.tuning.result import Tuning
+from edgecritic.figures import COLOURS, axes_of, look
+from edgecritic.tables import arrow
+from edgecritic.tuning.result import Tuning, short_id
 from edgecritic.tuning.table import best_table
 from edgecritic.values import Value
 
@@ -78,6 +80,24 @@ class TuningSummary(Value):
             self.measures, self.better, self.detectors, self.mean, self.mean_threshold, width=width
         )
         return f"{title}\n{rows}"
+
+    def plot(self, ax: Any = None, *, measure: str | None = None) -> Any:
+        """Draw the best values of a measure (the first if not given) as boxes; return the axes."""
+        axes, chosen = axes_of(ax), measure or self.measures[0]
+        column = self.measures.index(chosen)
+        boxes = axes.boxplot(
+            [row[np.isfinite(row)] for row in self.values[:, :, column].T],
+            patch_artist=True,
+            widths=0.7,
+            medianprops={"color": "black"},
+            flierprops={"ms": 3},
+        )
+        for number, (box, detector) in enumerate(zip(boxes["boxes"], self.detectors, strict=True)):
+            hatch = ("", "//", "xx")[number // len(COLOURS) % 3]
+            box.set(facecolor=look(number)["color"], alpha=0.75, hatch=hatch, label=short_id(detector))
+        axes.set_xticks([])
+        axes.set_title(f"{chosen} {arrow(self.better[column])}", fontsize="small")
+        return axes
 
     def __str__(self) -> str:
         """Return the table of mean best values with mean thresholds; a star marks the best detector."""

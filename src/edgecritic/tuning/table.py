@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best_table"]
+from edgecritic.tables import arrow, text_table
+
+__all__ = ["best_table", "best_place"]
 
 
 def best_table(
@@ -33,29 +35,21 @@ def best_table(
     >>> values, thresholds = np.array([[2.5], [1]]), np.array([[0.1], [0]])
     >>> print(best_table(["sk"], ["lower"], ["sobel", "canny"], values, thresholds))
     measure    sobel     canny
-    sk      ↓  2.5 @0.1  1*@0
+    sk       ↓  2.5 @0.1  1*@0
     """
-    names = [f"{name:<{max(map(len, ('measure', *measures)))}}" for name in ("measure", *measures)]
-    arrows = [" ", *("↓" if way == "lower" else "↑" for way in better)]
-    heads = [f"{name} {arrow}  " for name, arrow in zip(names, arrows, strict=True)]
-    firsts = [_first(values[:, m], way) for m, way in enumerate(better)]
-    tables: list[list[str]] = [list(heads)]
-    for d, detector in enumerate(detectors):
-        marks = ["*" if d == first else " " for first in firsts]
+    rows = []
+    for m, (measure, way) in enumerate(zip(measures, better, strict=True)):
+        first = best_place(values[:, m], way)
         cells = [
-            f"{value:.4g}{mark}@{threshold:.3g}"
-            for value, mark, threshold in zip(values[d], marks, thresholds[d], strict=True)
+            f"{value:.4g}{'*' if d == first else ' '}@{threshold:.3g}"
+            for d, (value, threshold) in enumerate(zip(values[:, m], thresholds[:, m], strict=True))
         ]
-        wide = max(len(detector), *map(len, cells)) + 2
-        if width is not None and tables[-1] != heads and len(tables[-1][0]) + wide - 2 > width:
-            tables.append(list(heads))
-        tables[-1] = [
-            line + f"{cell:<{wide}}" for line, cell in zip(tables[-1], (detector, *cells), strict=True)
-        ]
-    return "\n\n".join("\n".join(line.rstrip() for line in lines) for lines in tables)
+        rows.append([measure, arrow(way), *cells])
+    return text_table(rows, ["measure", "", *detectors], width=width, keep=2, rule="")
 
 
-def _first(column: NDArray[np.float64], way: str) -> int:
+def best_place(column: NDArray[np.float64], way: str) -> int:
+    """Return the place of the best of some values, the first of equals; NaN is the worst."""
     falling = way == "lower"
     order = np.nan_to_num(column, nan=np.inf if falling else -np.inf)
     return int(np.argmin(order) if falling else np.argmax(order))

@@ -92,7 +92,7 @@ def cases_of(args: argparse.Namespace) -> Iterator[list[Any]]:
 
 def finish(
     args: argparse.Namespace,
-    document: Any,
+    report: Any,
     results: dict[str, Any],
     failures: Iterable[object] = (),
     timed: tuple[Any, dict[str, Any]] | None = None,
@@ -101,20 +101,21 @@ def finish(
 
     Times differ from run to run: apart from that folder the same input gives the same bytes.
     """
-    from edgecritic.cli._output import jsonable, print_json, tell_failures
+    from edgecritic.cli._output import jsonable, print_json, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
-    from edgecritic.report.document import document_text, write_document
+    from edgecritic.report.text import report_text
+    from edgecritic.report.write import write_report
 
     if args.out is not None:
-        write_document(args.out, document, jsonable(results), name=args.study)
+        write_report(args.out, report, jsonable(results), name=args.study)
         if timed is not None:
-            write_document(Path(args.out) / "times", timed[0], jsonable(timed[1]), name="times")
+            write_report(Path(args.out) / "times", timed[0], jsonable(timed[1]), name="times")
     if args.json:
         print_json(results | (timed[1] if timed else {}))
     else:
-        print(document_text(document, width=terminal_width()))
+        print(report_text(report, width=terminal_width()))
         if timed is not None:
-            print(f"\n{document_text(timed[0], width=terminal_width())}")
+            print(f"\n{report_text(timed[0], width=terminal_width())}")
         if args.out is not None:
-            print(f"\nReport: {Path(args.out) / 'report.html'}")
+            print(f"\nReport: {report_page(args.out)}")
     return tell_failures(failures)

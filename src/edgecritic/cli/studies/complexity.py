@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the study."""
-    from edgecritic.report.studies import complexity_document
+    from edgecritic.report.studies import complexity_report
     from edgecritic.run.studies import run_complexity
     from edgecritic.studies.complexity import best_maps
 
@@ -43,5 +43,5 @@ def run(args: argparse.Namespace) -> int:
         by_id = {case.id: case for case in cases}
         shown = [(one.image, best_maps(by_id[one.image].load_image(), one)) for one in found.study.curves[:3]]
         problems = [str(failure) for failure in found.failures]
-        document = complexity_document(found.study, photos=shown, problems=problems)
-        return finish(args, document, found.as_dict(), found.failures)
+        report = complexity_report(found.study, photos=shown, problems=problems)
+        return finish(args, report, found.as_dict(), found.failures)

@@ -20,9 +20,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the study."""
-    from edgecritic.report.displacement import displacement_document
+    from edgecritic.report.displacement import displacement_report
     from edgecritic.studies.displacement import displacement
 
     study = displacement()
-    document = displacement_document(study, figure=args.out is not None)
-    return finish(args, document, study.as_dict())
+    report = displacement_report(study, figure=args.out is not None)
+    return finish(args, report, study.as_dict())

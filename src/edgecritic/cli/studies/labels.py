@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the study."""
-    from edgecritic.report.studies import labels_document
+    from edgecritic.report.studies import labels_report
     from edgecritic.run.studies import run_labels
 
     with home_of(args) as (truth, photos, out), bar(args, "weighing", "image") as step:
@@ -54,4 +54,4 @@ def run(args: argparse.Namespace) -> int:
             cache=args.cache,
             progress=step,
         )
-        return finish(args, labels_document(study), study.as_dict(), study.failures)
+        return finish(args, labels_report(study), study.as_dict(), study.failures)

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the study."""
     from edgecritic.cli._output import complain, tell_failures
     from edgecritic.errors import InputError
-    from edgecritic.report.matching import matching_document, matching_drawings, triplet_drawing
+    from edgecritic.report.matching import matching_figures, matching_report, triplet_figure
     from edgecritic.run.matching import (
         canny_note,
         combine_parts,
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         drawn = []
         if args.triplet is not None:
             reference, *candidates = _triplet(args.triplet)
-            drawn = [triplet_drawing(cases, reference, candidates, tolerance=5.0)]
+            drawn = [triplet_figure(cases, reference, candidates, tolerance=5.0)]
         note = canny_note(cases, images=args.most, canny=_count(args.canny, "--canny"))
         if note is not None:
             complain(f"warning: {note}")
@@ -102,14 +102,14 @@ def run(args: argparse.Namespace) -> int:
             if worst and not drawn:
                 most = min(worst, key=lambda row: row["margin"])
                 drawn = [
-                    triplet_drawing(cases, most["reference"], most["candidates"], tolerance=most["tolerance"])
+                    triplet_figure(cases, most["reference"], most["candidates"], tolerance=most["tolerance"])
                 ]
-            drawn = [*matching_drawings(studies), *drawn]
+            drawn = [*matching_figures(studies), *drawn]
         notes = [] if note is None else [note]
         problems = [failure.message for failure in failures]
-        document = matching_document(studies, drawings=drawn, notes=notes, problems=problems)
+        report = matching_report(studies, figures=drawn, notes=notes, problems=problems)
         results = {"studies": [study.as_dict() for study in studies], "failures": failure_rows(failures)}
-        return finish(args, document, results, problems)
+        return finish(args, report, results, problems)
 
 
 def _triplet(text: str) -> list[str]:

@@ -34,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the study."""
-    from edgecritic.report.noise import noise_document
+    from edgecritic.report.noise import noise_report
     from edgecritic.run.executor import run_tasks
     from edgecritic.studies.noise import DETECTORS, combine, noise_tasks, noise_trial
 
@@ -48,5 +48,5 @@ def run(args: argparse.Namespace) -> int:
     with bar(args, "judging", "scene") as step:
         trials = run_tasks(noise_trial, tasks, jobs=args.jobs, cluster=args.cluster, progress=step)
         study = combine(trials)
-    document = noise_document(study, figure=args.out is not None)
-    return finish(args, document, study.as_dict())
+    report = noise_report(study, figure=args.out is not None)
+    return finish(args, report, study.as_dict())

@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the study."""
-    from edgecritic.report.studies import pairing_document, pairing_times_document
+    from edgecritic.report.studies import pairing_report, pairing_times_report
     from edgecritic.run.studies import run_pairing
 
     with bar(args, "pairing", "task") as step:
@@ -46,5 +46,5 @@ def run(args: argparse.Namespace) -> int:
             progress=step,
         )
     results = study.as_dict()
-    timed = (pairing_times_document(study), {"times": results.pop("times")})
-    return finish(args, pairing_document(study), results, timed=timed)
+    timed = (pairing_times_report(study), {"times": results.pop("times")})
+    return finish(args, pairing_report(study), results, timed=timed)

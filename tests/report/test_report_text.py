@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from edgecritic.report.document import Document, Table, document_text
+from edgecritic.report.sections import Table, study_report
+from edgecritic.report.text import report_text
 
-DOCUMENT = Document(
-    title="A study",
-    findings=("the first finding has many words " * 4, "short"),
+REPORT = study_report(
+    "A study",
+    ("the first finding has many words " * 4, "short"),
     facts=(("images", "3"),),
     tables=(
         Table(
             name="values",
             title="Values",
             header=("measure", *(f"detector-{number}" for number in range(9))),
-            rows=(("dice", *(number / 10 for number in range(9))), ("hd95", *([None] * 9))),
+            body=(("dice", *(number / 10 for number in range(9))), ("hd95", *([None] * 9))),
             note="a note of many words " * 8,
         ),
     ),
@@ -21,7 +22,7 @@ DOCUMENT = Document(
 
 
 def test_a_narrow_text_holds_the_same_words():
-    whole, narrow = document_text(DOCUMENT), document_text(DOCUMENT, width=60)
+    whole, narrow = report_text(REPORT), report_text(REPORT, width=60)
     assert max(map(len, whole.splitlines())) > 60 >= max(map(len, narrow.splitlines()))
     numbers = [[word for word in text.split() if word[0].isdigit()] for text in (whole, narrow)]
     assert numbers[0] == numbers[1]
@@ -31,7 +32,7 @@ def test_a_narrow_text_holds_the_same_words():
 
 
 def test_lines_of_a_list_are_indented():
-    lines = document_text(DOCUMENT, width=60).splitlines()
+    lines = report_text(REPORT, width=60).splitlines()
     first = next(place for place, line in enumerate(lines) if line.startswith("* "))
     assert lines[first + 1].startswith("  ")
     assert "* short" in lines

@@ -1,0 +1,53 @@
+"""Every choice that the numbers depend on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from edgecritic.report.sections import Cell, Record, Section
+from edgecritic.report.view import View, pixels_text
+from edgecritic.tables import clean
+
+__all__ = ["ORDER", "section"]
+
+ORDER = 110
+
+WORDS = {
+    "id": "Name",
+    "title": "Title",
+    "relative_tolerance": "Tolerance, share of the diagonal",
+    "tolerance": "Tolerance, px",
+    "tolerance_pixels": "Tolerance on these images",
+    "thresholds": "Thresholds",
+    "threshold_floor": "Threshold floor",
+    "zero_threshold": "Extra threshold 0",
+    "thin": "Thinning",
+    "nms": "Non-maximum suppression",
+    "ap_rule": "AP rule",
+    "duplicates": "Points of equal recall",
+    "source": "Source",
+    "notes": "Notes",
+    "digest": "Digest",
+}
+
+
+def section(view: View) -> Section:
+    """Return the protocol in words."""
+    known = [*WORDS, *(key for key in view.protocol if key not in WORDS)]
+    items = tuple(
+        (clean(WORDS.get(key, key)), Cell(text=_text(key, view.protocol[key]), code=key == "digest"))
+        for key in known
+        if view.protocol.get(key) not in (None, "")
+    )
+    lead = "The choices these numbers depend on. Numbers of another protocol must not be mixed with them."
+    return Section(key="protocol", title="Protocol", lead=lead, blocks=(Record(items=items),))
+
+
+def _text(key: str, value: Any) -> str:
+    if key == "tolerance_pixels":
+        return pixels_text(value)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list | tuple):
+        return clean(", ".join(f"{item:g}" if isinstance(item, float) else str(item) for item in value))
+    return f"{value:g}" if isinstance(value, float) else clean(value)

@@ -1,0 +1,114 @@
+"""Sections are values; text, Markdown and HTML are renderings of the same sections."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from html.parser import HTMLParser
+
+import pytest
+
+from edgecritic.figures import leave_out
+from edgecritic.report import benchmark, html
+from edgecritic.report.sections import Cell, Notes, Section, Table, study_report
+from edgecritic.report.text import markdown_table, report_markdown, report_text, table_csv, table_tex
+from edgecritic.report.view import View
+from edgecritic.report.write import write_report
+
+TABLE = Table(
+    name="values",
+    title="Values",
+    header=("detector", "F", "count"),
+    body=(
+        (Cell(text="net|<b>_1_</b>", swatch=2), 0.123456, 7),
+        ("other", None, Cell(text="8", strong=True, mark="*", note="low to high")),
+    ),
+    digits=3,
+)
+REPORT = study_report("A study", ("One finding of [x](y).",), tables=(TABLE,), problems=("a <problem>",))
+
+
+class Words(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.words, self.tags = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        if self.tags and self.tags[-1] not in ("script", "style"):
+            self.words.append(data)
+
+
+def test_all_renderings_show_the_same_contents():
+    page = " ".join(Words(html.report_html(REPORT)).words)
+    markdown = report_markdown(REPORT).replace("\\", "")
+    for shown in (page, markdown, report_text(REPORT)):
+        for text in (
+            "A study",
+            "One finding of [x](y).",
+            "Values",
+            "net|<b>_1_</b>",
+            "0.123",
+            "low to high",
+            "–",
+        ):
+            assert text in shown, (text, shown)
+    assert "a <problem>" in page
+    assert "a <problem>" in markdown
+    assert "0.123456" in table_csv(TABLE)
+
+
+def test_markdown_obeys_nothing_that_comes_from_outside():
+    lines = report_markdown(REPORT).splitlines()
+    (row,) = [line for line in lines if "net" in line]
+    assert len(re.findall(r"(?<!\\)\|", row)) == 4  # the bars of the table, not that of the name
+    assert not re.search(r"(?<!\\)[<\[_]", row)
+    assert "\\[x\\](y)" in "".join(lines)
+    assert markdown_table(["a"], [["`x|y`"]], marked=True).splitlines()[-1] == r"| `x\|y` |"
+
+
+def test_latex_marks_the_best():
+    text = table_tex(TABLE, ["a comment"])
+    assert text.startswith("% a comment\n")
+    assert r"\textbf{8}$^{*}$" in text
+    assert r"net\textbar{}\textless{}b\textgreater{}\_1\_" in text
+
+
+def test_without_jinja_the_page_is_left_out(tmp_path, monkeypatch):
+    (tmp_path / "report.html").write_text("of an earlier run")
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    html._templates.cache_clear()
+    leave_out.cache_clear()
+    with pytest.warns(UserWarning, match=r"report.html is left out: .*edgecritic\[report\]"):
+        written = write_report(tmp_path, REPORT, name="study")
+    assert {path.name for path in written} == {"report.md", "report.txt", "values.csv"}
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_file_of_the_package_is_a_section(make_results, monkeypatch):
+    """What a newcomer adds is found by itself and stands where its number says."""
+    made = types.SimpleNamespace(
+        ORDER=15,
+        __name__="own",
+        section=lambda view: Section(key="own", title="Own", blocks=(Notes(lines=("hello",)),)),
+    )
+    monkeypatch.setattr(benchmark.pkgutil, "iter_modules", lambda path: [types.SimpleNamespace(name="own")])
+    monkeypatch.setattr(benchmark.importlib, "import_module", lambda name: made)
+    benchmark.section_modules.cache_clear()
+    try:
+        report = benchmark.benchmark_report(View(make_results(1, 1)))
+    finally:
+        benchmark.section_modules.cache_clear()
+    assert [section.key for section in report.sections] == ["own"]
+
+
+def test_sections_stand_in_the_order_of_their_numbers(make_results):
+    modules = benchmark.section_modules()
+    assert [module.ORDER for module in modules] == sorted({module.ORDER for module in modules})
+    own = Section(key="own", title="Own", blocks=())
+    report = benchmark.benchmark_report(View(make_results(2, 3)), [(15, own)])
+    assert [section.key for section in report.sections[:3]] == ["leaderboard", "own", "curves"]
