@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import math
 import pickle
@@ -227,6 +228,13 @@ def test_results_can_be_pickled_and_compared_without_an_error(small):
     assert copy == small
     assert dataclasses.replace(copy, tolerance=2.0) != small
     assert len({small, copy}) == 1
+
+
+@pytest.mark.parametrize("name", strategies.names())
+def test_a_strategy_can_be_called_under_its_name(name):
+    """What registers a function hands it back."""
+    function = strategies.get(name).function
+    assert getattr(importlib.import_module(function.__module__), name) is function
 
 
 def test_text_has_pixels_only_without_spacing():

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from statistics import median
+from typing import Any
 
 import numpy as np
 

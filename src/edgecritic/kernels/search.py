@@ -82,7 +82,7 @@ def new_search(nodes: int) -> Search:
 
 
 @kernel
-def _advance(search: Search, price: Int64s, distant: int, stride: int) -> tuple[int, int, np.int64]:
+def _advance(search: Search, price: Int64s, distant: int, stride: np.int64) -> tuple[int, int, np.int64]:
     """Move the nearest of the unsorted list into the empty heap; return both sizes and the horizon."""
     keys, nodes = search.far_key, search.far_node
     distant = shorten(keys, nodes, distant, search.arrival, price)
