@@ -1,66 +1,33 @@
-"""What there is: names of strategies, measures, detectors, protocols, recipes, formats and layouts."""
+"""What there is: where the table of strategies, measures, detectors, … lives, and the names in it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from typing import Any
 
 from edgecritic.errors import UnknownNameError
 from edgecritic.ids import shown
 
-__all__ = ["available"]
+__all__ = ["KINDS", "available", "table_of"]
 
-
-def _strategies() -> list[str]:
-    from edgecritic.matching.base import strategies
-
-    return strategies.names()
-
-
-def _measures() -> list[str]:
-    from edgecritic.measures.base import measures
-
-    return measures.names()
-
-
-def _detectors() -> list[str]:
-    from edgecritic.detectors.base import detectors
-
-    return detectors.names()
-
-
-def _protocols() -> list[str]:
-    from edgecritic.protocols.presets import PRESETS
-
-    return sorted(PRESETS)
-
-
-def _recipes() -> list[str]:
-    from edgecritic.maps.suppression import RECIPES
-
-    return sorted(RECIPES)
-
-
-def _formats() -> list[str]:
-    from edgecritic.datasets.formats import formats
-
-    return formats.names()
-
-
-def _layouts() -> list[str]:
-    from edgecritic.datasets.layouts import layouts
-
-    return layouts.names()
-
-
-_KINDS: dict[str, Callable[[], list[str]]] = {
-    "strategies": _strategies,
-    "measures": _measures,
-    "detectors": _detectors,
-    "protocols": _protocols,
-    "recipes": _recipes,
-    "formats": _formats,
-    "layouts": _layouts,
+KINDS = {
+    "strategies": ("edgecritic.matching", "strategies"),
+    "measures": ("edgecritic.measures", "measures"),
+    "detectors": ("edgecritic.detectors", "detectors"),
+    "protocols": ("edgecritic.protocols.presets", "PRESETS"),
+    "recipes": ("edgecritic.maps.suppression", "RECIPES"),
+    "formats": ("edgecritic.datasets.formats", "formats"),
+    "layouts": ("edgecritic.datasets.layouts", "layouts"),
 }
+"""Where the registry (or table) of each kind lives: module and name."""
+
+
+def table_of(kind: str) -> Any:
+    """Return the registry, or the mapping of names, of a kind."""
+    if kind not in KINDS:
+        raise UnknownNameError(f"unknown kind {kind!r} (known: {', '.join(KINDS)})")
+    module, name = KINDS[kind]
+    return getattr(importlib.import_module(module), name)
 
 
 def available(kind: str) -> list[str]:
@@ -75,6 +42,11 @@ def available(kind: str) -> list[str]:
     >>> available("strategies")[:3]
     ['area', 'closest', 'csa']
     """
+<<<<<<< HEAD
     if not isinstance(kind, str) or kind not in _KINDS:
         raise UnknownNameError(f"unknown kind {shown(kind)} (known: {', '.join(_KINDS)})")
     return _KINDS[kind]()
+=======
+    table = table_of(kind)
+    return list(table.names()) if hasattr(table, "names") else sorted(table)
+>>>>>>> two-h6

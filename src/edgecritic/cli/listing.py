@@ -6,20 +6,10 @@ import argparse
 import difflib
 from typing import Any
 
+from edgecritic.catalogue import KINDS, table_of
 from edgecritic.cli._options import add_json
 
 __all__ = ["add_parser", "run", "KINDS", "entries"]
-
-KINDS = {
-    "strategies": ("edgecritic.matching", "strategies"),
-    "measures": ("edgecritic.measures", "measures"),
-    "detectors": ("edgecritic.detectors", "detectors"),
-    "protocols": ("edgecritic.protocols.presets", "PRESETS"),
-    "recipes": ("edgecritic.maps.suppression", "RECIPES"),
-    "formats": ("edgecritic.datasets.formats", "formats"),
-    "layouts": ("edgecritic.datasets.layouts", "layouts"),
-}
-"""Where the registry (or table) of each kind lives: module and name."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -63,17 +53,10 @@ def entries(kind: str) -> list[dict[str, Any]]:
     """
     from edgecritic.registry import Registry
 
-    source = _source(kind)
+    source = table_of(kind)
     if isinstance(source, Registry):
         return [_of_entry(entry) for entry in source]
     return [_of_item(name, item) for name, item in source.items()]
-
-
-def _source(kind: str) -> Any:
-    import importlib
-
-    module, name = KINDS[kind]
-    return getattr(importlib.import_module(module), name)
 
 
 def _of_entry(entry: Any) -> dict[str, Any]:
@@ -195,7 +178,7 @@ def _about(kind: str, name: str) -> list[str]:
 
     from edgecritic.registry import Registry
 
-    source = _source(kind)
+    source = table_of(kind)
     if not isinstance(source, Registry):
         return []
     function = inspect.unwrap(source.get(name).function)
