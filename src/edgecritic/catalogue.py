@@ -24,8 +24,8 @@ KINDS = {
 
 def table_of(kind: str) -> Any:
     """Return the registry, or the mapping of names, of a kind."""
-    if kind not in KINDS:
-        raise UnknownNameError(f"unknown kind {kind!r} (known: {', '.join(KINDS)})")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise UnknownNameError(f"unknown kind {shown(kind)} (known: {', '.join(KINDS)})")
     module, name = KINDS[kind]
     return getattr(importlib.import_module(module), name)
 
@@ -42,11 +42,5 @@ def available(kind: str) -> list[str]:
     >>> available("strategies")[:3]
     ['area', 'closest', 'csa']
     """
-<<<<<<< HEAD
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise UnknownNameError(f"unknown kind {shown(kind)} (known: {', '.join(_KINDS)})")
-    return _KINDS[kind]()
-=======
     table = table_of(kind)
     return list(table.names()) if hasattr(table, "names") else sorted(table)
->>>>>>> two-h6
