@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
 import math
 import warnings
@@ -69,6 +70,16 @@ def test_ranges_of_measures_of_regions_and_of_single_maps():
         if entry.info.needs == "candidate":
             assert (entry.info.range, entry.info.symmetric, entry.info.sees) == ((0, 1), False, "neither")
             assert entry.info.empty == Empty(both=0.0, candidate=0.0, truth=0.0)
+
+
+@pytest.mark.parametrize("name", [name for name in measures.names() if name.endswith("_star")])
+def test_complements_explain_themselves(name):
+    own, plain = measures.get(name), measures.get(name.removesuffix("_star"))
+    assert (own.info.better, plain.info.better) == ("lower", "higher")
+    assert own.parameters == plain.parameters
+    assert own.info.symbol == f"{plain.info.symbol}*"
+    examples = doctest.DocTestFinder().find(own.function, name, globs={})
+    assert doctest.DocTestRunner().run(examples[0]) == (0, 2)
 
 
 @pytest.mark.parametrize("name", ["pri", "voi", "covering"])

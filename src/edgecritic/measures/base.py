@@ -181,6 +181,12 @@ def _complement(name: str, function: Callable[..., float]) -> Callable[..., floa
 
     The parameters are those of `{name}`. The papers on measuring edge detection print this form, with a
     star, so that less is better in all their tables.
+
+    Examples
+    --------
+    >>> from edgecritic.measures import {name}_star
+    >>> {name}_star([[1, 1, 0, 0]], [[1, 1, 0, 0]])
+    0.0
     """
     return complement
 
