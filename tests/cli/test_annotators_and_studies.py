@@ -14,7 +14,7 @@ from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
 from edgecritic.errors import DataError
-from edgecritic.report import figures
+from edgecritic import figures
 
 
 @pytest.fixture(scope="module")
