@@ -36,7 +36,7 @@ def classes() -> list[type[Value]]:
     while waiting:
         one = waiting.pop()
         waiting += one.__subclasses__()
-        if one.__module__.startswith("edgecritic"):
+        if one.__module__.startswith("edgecritic") and not one.__name__.startswith("_"):
             found.append(one)
     return sorted(found, key=lambda one: (one.__module__, one.__name__))
 

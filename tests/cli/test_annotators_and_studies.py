@@ -13,7 +13,12 @@ from edgecritic.annotators.answers import comparisons_csv
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
+<<<<<<< HEAD
 from edgecritic.report import figures
+=======
+from edgecritic.errors import DataError
+from edgecritic import figures
+>>>>>>> two-h3
 
 
 @pytest.fixture(scope="module")
