@@ -8,17 +8,12 @@ import sys
 import numpy as np
 import pytest
 
+from edgecritic import figures
 from edgecritic.annotators import Answer, Trial, risks
 from edgecritic.annotators.answers import comparisons_csv
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
-<<<<<<< HEAD
-from edgecritic.report import figures
-=======
-from edgecritic.errors import DataError
-from edgecritic import figures
->>>>>>> two-h3
 
 
 @pytest.fixture(scope="module")
