@@ -162,6 +162,7 @@ def test_match_reads_other_files(capsys, maps, tmp_path, ending):
     assert json.loads(out)["tp"] == 6
 
 
+@pytest.mark.filterwarnings("ignore:--spacing is 1, but")
 def test_match_reads_volumes_with_their_voxel_size(capsys, tmp_path):
     nibabel = pytest.importorskip("nibabel")
     volume = np.zeros((6, 7, 8), np.uint8)
