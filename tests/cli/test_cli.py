@@ -178,11 +178,10 @@ def test_match_reads_volumes_with_their_voxel_size(capsys, tmp_path):
         assert status == 0
         assert json.loads(out)["tp"] == hits
     _, told, _ = run(capsys, "match", *paths)
-    assert "distances are in voxels; --spacing file takes the truth's voxel size of 2 × 1 × 1" in told
+    assert "pixel size 2 × 1 × 1" in told
     overlay = tmp_path / "overlay.png"
     status, out, _ = run(capsys, "match", *paths, "--spacing", "file", "--tolerance", 2, "--overlay", overlay)
     assert status == 0
-    assert "in voxels" not in out
     assert "(plane 2 of 6)" in out
     assert " px" not in out
     assert load(overlay).shape == (7, 8, 3)
