@@ -217,7 +217,7 @@ def test_voxel_sizes_that_contradict_each_other(volumes, capsys):
     with pytest.warns(UserWarning, match="3 × 1 × 1, but the files tell 1 × 1 × 3"):
         main(home / "found/a.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", 3, 1, 1)
     assert main(home / "found/a.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", "1,1,3") == 0
-    with pytest.raises(InputError, match="--spacing expects"):
+    with pytest.raises(SystemExit):
         main(home / "found/a.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", "mm")
     np.save(home / "plain.npy", ball)
     with pytest.raises(InputError, match="no NIfTI file"):

@@ -46,6 +46,7 @@ def add_spacing(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--spacing",
         nargs="+",
+        type=_sizes,
         metavar="S",
         help="pixel size, one number or one per axis in the order of the file, apart by blanks or commas; "
         "'file' takes the voxel size of a NIfTI truth (default: that of the NIfTI files, which must agree; "
@@ -156,25 +157,29 @@ def read_numbers(text: str, option: str) -> list[float]:
     return found
 
 
-def read_spacing(words: Sequence[str] | None) -> tuple[float, ...] | Literal["file"] | None:
-    """Read the words of ``--spacing``.
+def _sizes(word: str) -> tuple[float, ...]:
+    """Read one word of ``--spacing``; no number stands for what the file tells."""
+    if word == "file":
+        return ()
+    try:
+        return tuple(float(number) for number in word.split(",") if number.strip())
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected numbers such as 1 or 2,0.5,0.5, or file, got {word!r}"
+        ) from None
+
+
+def read_spacing(words: Sequence[tuple[float, ...]] | None) -> tuple[float, ...] | Literal["file"] | None:
+    """Return the pixel size that the words of ``--spacing`` mean.
 
     Examples
     --------
-    >>> read_spacing(["3,1", "1"]), read_spacing(["file"])
+    >>> read_spacing([(3.0, 1.0), (1.0,)]), read_spacing([()])
     ((3.0, 1.0, 1.0), 'file')
     """
-    from edgecritic.errors import InputError
-
     if words is None:
         return None
-    if list(words) == ["file"]:
-        return "file"
-    try:
-        return tuple(float(number) for word in words for number in word.split(",") if number)
-    except ValueError:
-        told = " ".join(words)
-        raise InputError(f"--spacing expects numbers such as 1 or 2,0.5,0.5, or file, got {told!r}") from None
+    return tuple(number for word in words for number in word) or "file"
 
 
 def read_named(items: Sequence[str], *, must_name: bool = False) -> dict[str, str | Path]:
