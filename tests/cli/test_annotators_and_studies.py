@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from edgecritic import figures
 from edgecritic.annotators.answers import read_votes
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
 from edgecritic.errors import DataError
-from edgecritic import figures
 
 
 @pytest.fixture(scope="module")
