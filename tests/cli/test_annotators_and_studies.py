@@ -9,19 +9,11 @@ import numpy as np
 import pytest
 
 from edgecritic import figures
-<<<<<<< HEAD
 from edgecritic.annotators import Answer, Trial, risks
 from edgecritic.annotators.answers import comparisons_csv
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
-=======
-from edgecritic.annotators.answers import read_votes
-from edgecritic.cli.main import main
-from edgecritic.datasets.synthetic import write
-from edgecritic.datasets.write import write_map
-from edgecritic.errors import DataError
->>>>>>> two-h3
 
 
 @pytest.fixture(scope="module")
