@@ -43,7 +43,15 @@ def test_a_data_set_with_truth(folder: Path, capsys: pytest.CaptureFixture[str])
     text = capsys.readouterr().out
     assert "2 images" in text
     assert "sobel" in text
-    for name in ("boxes.png", "table.csv", "0/curves.png", "0/montage.png", "1/rates.png", "1/tuning.json"):
+    for name in (
+        "boxes.png",
+        "table.csv",
+        "0/curves.png",
+        "0/curves.csv",
+        "0/montage.png",
+        "1/rates.png",
+        "1/tuning.json",
+    ):
         assert (out / name).stat().st_size > 100
     best = json.loads((out / "0" / "tuning.json").read_text())["measures"][0]["best"]["sobel"]["threshold"]
     from PIL import Image

@@ -257,3 +257,16 @@ def test_tuning_in_threads_leaves_the_warning_filters_alone():
     assert seen == {before}
     assert tuple(warnings.filters) == before
     assert "catch_warnings" not in Path(sys.modules[tune.__module__].__file__).read_text()
+
+
+def test_rows_are_the_curves():
+    found = tune(
+        np.eye(12), np.eye(12, dtype=bool), detectors=["sobel", "canny"], measures=["sk", "f"], thresholds=5
+    )
+    rows = found.rows()
+    assert len(rows) == 10
+    for place, row in enumerate(rows):
+        d, k = divmod(place, 5)
+        assert (row["detector"], row["threshold"]) == (found.detectors[d], found.thresholds[d, k])
+        assert row["pixels"] == found.counts[d, k]
+        assert (row["sk"], row["f"]) == tuple(found.values[d, k])

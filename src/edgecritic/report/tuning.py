@@ -130,7 +130,7 @@ def _draw_panels(value: Tuning | TuningSummary, names: Sequence[str], path: str 
 def write_tuning(
     folder: str | PathLike[str], tuning: Tuning, image: Any, *, matching: str | None = None
 ) -> tuple[Path, ...]:
-    """Write the figures, the best maps and ``tuning.json`` of one image; return the files.
+    """Write the figures, the best maps, ``curves.csv`` and ``tuning.json`` of one image; return the files.
 
     ``curves.png``, ``montage.png`` (images only), with truth ``rates.png`` (``rates-matched.png`` under the
     strategy `matching`), and ``best/MEASURE/DETECTOR.png`` for all measures. The montage has a row for
@@ -145,6 +145,8 @@ def write_tuning(
     shown = [*(measure for measure in FAVOURITES if measure in tuning.measures), *others][: len(FAVOURITES)]
     flat = tuning.best_map(tuning.detectors[0], shown[0]).ndim == 2
     write_text(home / "tuning.json", json.dumps(tuning.as_dict(), indent=2, ensure_ascii=False) + "\n")
+    rows = tuning.rows()
+    write_text(home / "curves.csv", csv_text(list(rows[0]), [list(row.values()) for row in rows]))
     drawings: dict[str, Callable[[Path], None]] = {"curves.png": lambda path: draw_curves(tuning, path)}
     if flat:
         drawings["montage.png"] = lambda path: draw_montage(tuning, image, path, measures=shown)
@@ -152,7 +154,7 @@ def write_tuning(
         drawings["rates.png"] = lambda path: draw_rates(tuning, path)
     if tuning.truths and matching is not None:
         drawings["rates-matched.png"] = lambda path: draw_rates(tuning, path, strategy=matching)
-    written = [home / "tuning.json", *_draw_all(home, drawings)]
+    written = [home / "tuning.json", home / "curves.csv", *_draw_all(home, drawings)]
     for measure, detector in itertools.product(tuning.measures, tuning.detectors):
         written.append(home / "best" / measure / f"{detector}.{'png' if flat else 'npy'}")
         write_map(written[-1], tuning.best_map(detector, measure))

@@ -121,6 +121,19 @@ class Tuning(Value):
         order = np.nan_to_num(values, nan=np.inf if falling else -np.inf)
         return self.detectors[int(np.argmin(order) if falling else np.argmax(order))]
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the curves: a row per detector and threshold with the pixels and all measures."""
+        return [
+            {
+                "detector": detector,
+                "threshold": float(self.thresholds[d, k]),
+                "pixels": int(self.counts[d, k]),
+                **{name: _plain(float(value)) for name, value in zip(self.measures, values, strict=True)},
+            }
+            for d, detector in enumerate(self.detectors)
+            for k, values in enumerate(self.values[d])
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """Return best values and thresholds, ready for JSON."""
         rows = []
