@@ -11,8 +11,10 @@ import numpy as np
 from PIL import Image
 
 from bars import Figure, Given, best, boundaries, check, seconds, ucm
-from edgecritic import Benchmark, get_protocol, human_counts, human_level, sweep
+from edgecritic import Benchmark, get_protocol, sweep
 from edgecritic.datasets.files import read_candidates, read_strength
+from edgecritic.protocols import human_counts, human_level
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.summary import Summary, summarise
 from edgecritic.protocols.sweep import sweep_maps
 
@@ -50,14 +52,15 @@ def counts(given: Given) -> Iterator[Figure]:
         protocol = get_protocol("bsds").with_changes("golden", thresholds=steps)
         ours, theirs, wrong, points = {}, {}, 0, 0
         for name, (strength, truths, reference) in golden_images(given.data, kind).items():
-            found = sweep(strength, truths, protocol=protocol).counts
+            counted = sweep(strength, truths, protocol=protocol).counts
+            found = counted.table()
             more = found[:, 1] - reference[:, 1]
             sums = (found[:, [2, 4]] == reference[:, [2, 4]]).all(axis=1)
             within = (more >= 0) & (more <= np.maximum(3, 0.006 * reference[:, 1]))
             wrong += int(np.count_nonzero(~(sums & within)))
             points += within.size
-            ours[name] = found
-            theirs[name] = np.column_stack([found[:, 0], reference[:, 1:]])
+            ours[name] = counted
+            theirs[name] = Counts.from_rows(np.column_stack([found[:, 0], reference[:, 1:]]))
         first, second = summarise(ours), summarise(theirs)
         gaps = [first.ods.f - second.ods.f, first.ois.f - second.ois.f, first.ap - second.ap]
         differ = ", ".join(f"{gap:+.5f}" for gap in gaps)

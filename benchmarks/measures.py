@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from bars import Figure, Given, annotated_pair, beside, best, check
-from edgecritic.measures import compare, score, sweep
+from edgecritic.measures import compare, curves, score
 from edgecritic.measures import measures as registry
 from edgecritic.measures.scoring import default_measures
 from edgecritic.measures.unsupervised import complexity, line_patterns
@@ -69,7 +69,7 @@ def threshold_sweep(given: Given) -> Iterator[Figure]:
     """The plain loop runs at some of the thresholds, and its time is scaled up."""
     _, truth = annotated_pair(given.data)
     soft, levels = strength_map(truth.shape), np.linspace(0, 1, 100)
-    ours = best(lambda: sweep(soft, truth, thresholds=levels), 2)
+    ours = best(lambda: curves(soft, truth, thresholds=levels), 2)
     some = levels[5:60:11]
     plain = best(lambda: [fresh_each((soft >= level) & (soft > 0), truth) for level in some], 1)
     theirs = plain * len(levels) / len(some)

@@ -20,8 +20,9 @@ from edgecritic.cli import main as command
 from edgecritic.cli.main import build_parser, main
 from edgecritic.datasets.write import write_bsds_mat, write_map
 from edgecritic.errors import InputError
+from edgecritic.figures import MISS
 from edgecritic.matching import strategies
-from edgecritic.matching.result import MISS
+from edgecritic.tables import text_table
 
 KEYS = ["strategy", "tolerance", "tp", "fp", "fn", "precision", "recall", "f", "mean_distance"]
 
@@ -414,7 +415,7 @@ def test_json_has_no_nan():
 
 
 def test_an_empty_table_is_empty():
-    assert _output.table([]) == ""
+    assert text_table([]) == ""
 
 
 def test_progress_shows_a_bar_on_a_terminal(monkeypatch, capsys):

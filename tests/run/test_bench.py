@@ -301,12 +301,17 @@ def test_results_are_not_written_among_the_maps(tmp_path):
 
 
 def test_detectors_have_the_names_that_were_given(tmp_path, monkeypatch):
-    from edgecritic.cli.bench import _named
+    from edgecritic.cli._options import read_named
 
     (tmp_path / "deep/maps").mkdir(parents=True)
     (tmp_path / "mine").symlink_to(tmp_path / "deep/maps", target_is_directory=True)
     monkeypatch.chdir(tmp_path / "deep")
-    assert list(_named([str(tmp_path / "mine"), "maps/", "net=maps", "."])) == ["mine", "maps", "net", "deep"]
+    assert list(read_named([str(tmp_path / "mine"), "maps/", "net=maps", "."])) == [
+        "mine",
+        "maps",
+        "net",
+        "deep",
+    ]
 
 
 def test_files_in_place_of_their_folder(tmp_path):

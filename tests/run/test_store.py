@@ -107,13 +107,13 @@ def test_no_picture_of_files_that_changed_since(tmp_path, change):
         write_map(tmp_path / f"truth/{name}.png", truth)
         write_map(tmp_path / f"pred/{name}.png", truth * 0.8)
     run = run_bench({"x": tmp_path / "pred"}, tmp_path / "truth", draws=0)
-    assert {picture.id for picture in illustrate(run)} == {"a", "b"}
+    assert {picture.name for picture in illustrate(run)} == {"a", "b"}
     if change == "gone":
         (tmp_path / "pred/a.png").unlink()
     else:
         write_map(tmp_path / "pred/a.png", truth.T * 0.8)
     with pytest.warns(UserWarning, match="a: its files have changed since they were judged"):
-        assert {picture.id for picture in illustrate(run)} == {"b"}
+        assert {picture.name for picture in illustrate(run)} == {"b"}
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,9 @@ def test_tables_of_the_noise_study():
     judges = study.judges
     assert set(judges) <= {"sk", "f"}
     assert lines[0] == f"mean rank over {len(judges)} measures and 1 scene (1 is best)"
-    assert lines[1].split() == ["4", "dB", "14", "dB"]
+    assert lines[1].split() == ["detector", "4", "dB", "14", "dB"]
     # Of two detectors the ranks are 1 and 2, or twice 1.5: every column adds up to 3.
-    ranks = np.array([[float(cell) for cell in line.split()[1:]] for line in lines[2:4]])
+    ranks = np.array([[float(cell) for cell in line.split()[1:]] for line in lines[3:5]])
     np.testing.assert_allclose(ranks.sum(axis=0), 3)
     assert ranks[0].mean() <= ranks[1].mean()
     for name in judges:
