@@ -124,7 +124,7 @@ def others_wait(url: str, folder: Path) -> tuple[list[float], float]:
     """Return the milliseconds of other requests while maps are folded, and the seconds of a map."""
     from studio_server import Server
 
-    links = _fill(url, folder)
+    owner, links = _fill(url, folder)
     server = Server(url, folder)
     home, times, spent = f"http://127.0.0.1:{server.port}", [], []
     try:
@@ -139,18 +139,19 @@ def others_wait(url: str, folder: Path) -> tuple[list[float], float]:
         ]
         for worker in workers:
             worker.start()
+        desk = urllib.request.build_opener()
+        desk.addheaders = [("Cookie", f"edgecritic_owner={owner}")]
         while any(worker.is_alive() for worker in workers):
-            stranger = urllib.request.build_opener()
-            times += [1000 * _get(stranger, f"{home}{path}") for path in ("/healthz", "/")]
+            times += [1000 * _get(desk, f"{home}{path}") for path in ("/healthz", "/")]
             time.sleep(0.02)
     finally:
         server.stop()
     return times, max(spent)
 
 
-def _fill(url: str, folder: Path) -> list[tuple[str, str]]:
-    """Store one image and two people's costly edits; return their tokens and the paths of their work."""
-    from edgecritic.studio import labelling, projects
+def _fill(url: str, folder: Path) -> tuple[str, list[tuple[str, str]]]:
+    """Store an image and two people's costly edits; return the owner's secret, tokens and paths of work."""
+    from edgecritic.studio import auth, labelling, projects
     from edgecritic.studio.database import open_database
     from edgecritic.studio.fold import check_edit
     from edgecritic.studio.pictures import Upload, encode_png
@@ -159,6 +160,7 @@ def _fill(url: str, folder: Path) -> list[tuple[str, str]]:
     upload = Upload(SHAPE[1], SHAPE[0], 1, levels, "image/png", levels, levels)
     database, links = open_database(url), []
     with database.session() as session:
+        owner = auth.start_session(session, None, 1)
         project = projects.create_project(session, "Large")
         image = projects.add_image(session, project.id, "large", upload)
         for name in ("specks", "mixed"):
@@ -171,7 +173,7 @@ def _fill(url: str, folder: Path) -> list[tuple[str, str]]:
             labelling.append_events(session, work, events)
             links.append((token, f"/g/{person.id}/annotations/{work.id}"))
     database.close()
-    return links
+    return owner, links
 
 
 def _enter(home: str, token: str) -> urllib.request.OpenerDirector:
