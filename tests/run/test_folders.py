@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import warnings
+
 import numpy as np
 import pytest
 
 from edgecritic.datasets.files import read_array
 from edgecritic.datasets.write import write_bsds_mat, write_map
-from edgecritic.errors import InputError
+from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.run import ScoreSettings, detect_folder, score_folder, tune_folder
 from edgecritic.run import score as score_module
 from edgecritic.run import tune as tune_module
@@ -96,3 +99,25 @@ def test_detected_maps(home):
     ]
     with pytest.raises(InputError, match="from 0 to 1"):
         detect_folder(home / "images", "sobel", home / "edges", threshold=1.5)
+
+
+def test_a_run_of_scores_silences_its_own_threads_only(tmp_path, monkeypatch):
+    """A warning that another thread gives meanwhile is heard."""
+    from edgecritic.run import score as module
+
+    write_map(tmp_path / "maps/a.png", np.zeros((9, 9)))
+    write_map(tmp_path / "truths/a.png", np.eye(9))
+    real = module.score_files
+
+    def while_another_warns(*given):
+        other = threading.Thread(
+            target=lambda: warnings.warn("of mine", UndefinedMeasureWarning, stacklevel=1)
+        )
+        other.start()
+        other.join()
+        return real(*given)
+
+    monkeypatch.setattr(module, "score_files", while_another_warns)
+    with pytest.warns(UndefinedMeasureWarning) as heard:
+        module.score_folder(tmp_path / "maps", tmp_path / "truths", jobs=1)
+    assert [str(one.message) for one in heard] == ["of mine"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from edgecritic.datasets._guard import quiet
 from edgecritic.datasets.cases import find_cases
 from edgecritic.datasets.content import Content, digest, read_content
 from edgecritic.datasets.files import read_array, read_segmentations, read_truths
@@ -23,7 +23,6 @@ from edgecritic.errors import (
     MissingExtraError,
     NotBinaryError,
     OutputError,
-    UndefinedMeasureWarning,
 )
 from edgecritic.inputs import BoolArray
 from edgecritic.measures import Scores, measures, score, score_alone
@@ -186,10 +185,7 @@ def score_folder(
         _Job(name, path.absolute(), tuple(one.absolute() for one in truths), chosen, records, fresh)
         for name, path, truths in found
     ]
-    with warnings.catch_warnings():
-        # The run says which maps are empty.
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        finished = dict(run_tasks(_scored, work, jobs=jobs, cluster=cluster, progress=progress))
+    finished = dict(run_tasks(_scored, work, jobs=jobs, cluster=cluster, progress=progress))
     good: dict[str, ScoredMap] = {}
     failures = []
     for name, path, _ in found:
@@ -221,7 +217,7 @@ def _scored(job: _Job) -> tuple[str, ScoredMap | str]:
             job.folder,
             job.id,
             key,
-            lambda: _as_record(score_files(candidate, truths, job.settings)),
+            lambda: _as_record(_quietly_scored(candidate, truths, job.settings)),
             fresh=job.fresh,
         )
     except (MissingExtraError, OutputError):
@@ -231,6 +227,12 @@ def _scored(job: _Job) -> tuple[str, ScoredMap | str]:
     except MemoryError:
         return job.id, NO_MEMORY
     return job.id, _as_scored(content)
+
+
+def _quietly_scored(candidate: Content, truths: Sequence[Content], settings: ScoreSettings) -> ScoredMap:
+    """Score one map without a warning of empty maps, in this thread only: the run says which they are."""
+    with quiet():
+        return score_files(candidate, truths, settings)
 
 
 def _as_record(one: ScoredMap) -> dict[str, Any]:
