@@ -13,14 +13,14 @@ from edgecritic.annotators.census import Census, shares
 from edgecritic.annotators.perceptual import agreement_matrix
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
-from edgecritic.errors import DataError, EdgeCriticError, OutputError
+from edgecritic.errors import DataError
 from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE, as_tolerance
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.human import human_level
 from edgecritic.run.cache import open_cache, weigh_labels
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
-from edgecritic.run.results import NO_MEMORY, Failure, Run, failure_rows
+from edgecritic.run.results import Failure, Run, attempt, failure_rows
 from edgecritic.run.store import RECORDS, kept, record_key
 
 __all__ = ["AnnotatorsRun", "run_annotators", "SCHEMA"]
@@ -125,18 +125,14 @@ def run_annotators(
 
 def _weigh(job: _Job) -> tuple[str, dict[str, Any] | Failure]:
     """Analyse one image, or take it from the store; a bad file becomes a failure."""
-    try:
+
+    def weighed() -> dict[str, Any]:
         case = job.case.read()
         files = digest(case.contents[path] for path in case.truths)
         key = record_key([RECORD_VERSION, job.tolerance, job.relative_tolerance, files])
-        content = kept(job.folder, case.id, key, lambda: _measure(case, job), fresh=job.fresh)
-    except OutputError:
-        raise  # no other image would fare better
-    except EdgeCriticError as error:
-        return job.case.id, Failure.of_case(job.case, str(error))
-    except MemoryError:
-        return job.case.id, Failure.of_case(job.case, NO_MEMORY)
-    return job.case.id, content
+        return kept(job.folder, case.id, key, lambda: _measure(case, job), fresh=job.fresh)
+
+    return job.case.id, attempt(weighed, lambda message: Failure.of_case(job.case, message))
 
 
 def _measure(case: Case, job: _Job) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from edgecritic.protocols.presets import Protocol
 from edgecritic.run.bench_results import crispness_of, oracle_of, pooled, results_record
 from edgecritic.run.cache import open_cache
 from edgecritic.run.executor import Progress, absolute, run_tasks
-from edgecritic.run.files import write_json
+from edgecritic.run.files import make_folder, write_json
 from edgecritic.run.judge import EXTRAS, Job, Judged, judge
 from edgecritic.run.protocol_file import find_protocol
 from edgecritic.run.results import Failure, Run
@@ -112,7 +112,7 @@ def run_bench(
     if oracle and len(detectors) < 2:
         raise InputError("an oracle chooses among predictions: give those of at least two detectors")
     _check_places(detectors, truth, out)
-    folder = None if out is None else _made(Path(out).absolute())
+    folder = None if out is None else make_folder(Path(out).absolute())
     sets = {
         name: _cases(place, truth, images=absolute(images), masks=absolute(masks), split=split)
         for name, place in detectors.items()
@@ -208,17 +208,6 @@ def _check_places(detectors: Mapping[str, str | Path], truth: str | Path, out: s
             f"{files[0]} and {len(files) - 1} more are files, but a detector is a folder of predictions; "
             f"give {files[0].parent}"
         )
-
-
-def _made(folder: Path) -> Path:
-    """Make the folder of results now rather than find out after the work that this is impossible."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(
-            f"{folder}: cannot be made a folder of results ({error.strerror or error})"
-        ) from error
-    return folder
 
 
 def _by_detector(items: Iterable[Judged]) -> dict[str, dict[str, Judged]]:

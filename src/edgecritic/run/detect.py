@@ -13,11 +13,11 @@ from edgecritic.datasets.names import split_name
 from edgecritic.datasets.write import write_map
 from edgecritic.detectors.base import Detection, bind, detect
 from edgecritic.detectors.matlab import edge_matlab
-from edgecritic.errors import EdgeCriticError, InputError, OutputError
+from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.run.executor import Progress, run_tasks
 from edgecritic.run.images import list_images, load_image
-from edgecritic.run.results import NO_MEMORY, Failure, failure_rows
+from edgecritic.run.results import Failure, attempt, failure_rows
 from edgecritic.values import Value
 
 __all__ = ["DetectRun", "DetectedMap", "detect_folder"]
@@ -129,15 +129,9 @@ def detect_folder(
 def _detected(job: _Job) -> tuple[Path, DetectedMap | Failure]:
     """Write the map of one image; a bad file becomes a failure."""
     name = split_name(job.file.name)[0]
-    try:
-        return job.file, _written(job, name)
-    except OutputError:
-        raise  # no other image would fare better
-    except EdgeCriticError as error:
-        message = str(error)
-    except MemoryError:
-        message = NO_MEMORY
-    return job.file, Failure(id=name, path=str(job.file), message=message)
+    return job.file, attempt(
+        lambda: _written(job, name), lambda message: Failure(id=name, path=str(job.file), message=message)
+    )
 
 
 def _written(job: _Job, name: str) -> DetectedMap:

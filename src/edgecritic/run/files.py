@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 from edgecritic.atomic import replace_file
+from edgecritic.errors import OutputError
 
-__all__ = ["replace_file", "write_text", "write_json"]
+__all__ = ["make_folder", "replace_file", "write_json", "write_text"]
+
+
+def make_folder(folder: Path) -> Path:
+    """Make the folder of results now rather than find out after the work that this is impossible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{folder}: cannot be made a folder of results ({error.strerror or error})"
+        ) from error
+    return folder
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -14,7 +14,7 @@ from edgecritic.datasets.cases import Case
 from edgecritic.datasets.content import digest
 from edgecritic.datasets.doctor import check_case, check_lossy
 from edgecritic.datasets.files import holds_segmentations
-from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
+from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.crispness import average_crispness
@@ -22,7 +22,7 @@ from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import sweep, sweep_maps
 from edgecritic.run.cache import weigh_labels
-from edgecritic.run.results import NO_MEMORY, Failure
+from edgecritic.run.results import Failure, attempt
 from edgecritic.run.store import kept, record_key, safe_name
 
 __all__ = ["Job", "Judged", "judge", "variants", "EXTRAS", "TOLERANCE_SHARES"]
@@ -103,14 +103,9 @@ def variants(protocol: Protocol, extras: tuple[str, ...]) -> dict[str, Protocol]
 
 def judge(job: Job) -> Judged | Failure:
     """Judge one image, or take it from the store; a bad file becomes a failure, never a zero."""
-    try:
-        return _judge(job)
-    except OutputError:
-        raise  # no other image would fare better
-    except EdgeCriticError as error:
-        return Failure.of_case(job.case, str(error), detector=job.detector)
-    except MemoryError:
-        return Failure.of_case(job.case, NO_MEMORY, detector=job.detector)
+    return attempt(
+        lambda: _judge(job), lambda message: Failure.of_case(job.case, message, detector=job.detector)
+    )
 
 
 def _judge(job: Job) -> Judged:

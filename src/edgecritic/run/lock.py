@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from edgecritic.atomic import remove_parts, try_lock
 from edgecritic.errors import OutputError
+from edgecritic.run.files import make_folder
 from edgecritic.run.store import safe_name
 
 __all__ = ["hold_folder"]
@@ -64,28 +65,17 @@ def hold_folder(
     ['.run.lock']
     """
     home = Path(folder).absolute()
-    made = _make(home)
+    missing = [place for place in (home, *home.parents) if not place.exists()]
+    make_folder(home)
     file = home / f".{safe_name(part)}.lock"
     try:
         with _acquired(file, command, wait, tell):
             remove_parts(home)
             yield
     finally:
-        for empty in made:
+        for empty in missing:
             with suppress(OSError):
                 empty.rmdir()
-
-
-def _make(folder: Path) -> list[Path]:
-    """Make a folder; return those that were made, the deepest first."""
-    missing = [place for place in (folder, *folder.parents) if not place.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"{folder}: cannot be made a folder of results ({error.strerror or error})"
-        ) from error
-    return missing
 
 
 @contextmanager

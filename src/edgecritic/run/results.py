@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from edgecritic.datasets.cases import Case
+from edgecritic.errors import EdgeCriticError, MissingExtraError, OutputError
 from edgecritic.values import Value
 
-__all__ = ["NO_MEMORY", "Failure", "Run", "failure_rows"]
+__all__ = ["Failure", "Run", "attempt", "failure_rows"]
 
-NO_MEMORY = "not enough memory for this image"
+Good = TypeVar("Good")
+Bad = TypeVar("Bad")
 
 
 class Failure(Value):
@@ -46,6 +48,30 @@ class Failure(Value):
     def __str__(self) -> str:
         """Return one line: whose map, which image, and why."""
         return ": ".join(filter(None, (self.detector, self.id, self.message)))
+
+
+def attempt(work: Callable[[], Good], failed: Callable[[str], Bad]) -> Good | Bad:
+    """Return what the work on one image gives, or what `failed` makes of the message: the others go on.
+
+    A folder that cannot be written and a library that is missing stop everything: no other image would
+    fare better.
+
+    Examples
+    --------
+    >>> from edgecritic.errors import DataError
+    >>> def read():
+    ...     raise DataError("a.png: is damaged")
+    >>> attempt(read, lambda message: Failure(id="a", message=message))
+    Failure(id='a', message='a.png: is damaged', path='', detector='')
+    """
+    try:
+        return work()
+    except (MissingExtraError, OutputError):
+        raise
+    except EdgeCriticError as error:
+        return failed(str(error))
+    except MemoryError:
+        return failed("not enough memory for this image")
 
 
 def failure_rows(failures: Iterable[Failure]) -> list[dict[str, Any]]:

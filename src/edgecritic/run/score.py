@@ -18,18 +18,15 @@ from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.layouts import find_maps
 from edgecritic.datasets.spacing import Sizes, choose_spacing
 from edgecritic.errors import (
-    EdgeCriticError,
     InputError,
-    MissingExtraError,
     NotBinaryError,
-    OutputError,
 )
 from edgecritic.inputs import BoolArray
 from edgecritic.measures import Scores, measures, score, score_alone
 from edgecritic.measures.evidence import Single, compare
 from edgecritic.measures.scoring import choose, default_measures
 from edgecritic.run.executor import Progress, absolute, run_tasks
-from edgecritic.run.results import NO_MEMORY, Failure, failure_rows
+from edgecritic.run.results import Failure, attempt, failure_rows
 from edgecritic.run.store import RECORDS, kept, record_key
 from edgecritic.values import Value, plain_number
 
@@ -209,24 +206,21 @@ def _pairs(
 
 def _scored(job: _Job) -> tuple[str, ScoredMap | str]:
     """Score one map, or take it from the store; a bad file becomes a message."""
-    try:
-        candidate, *truths = (read_content(path) for path in (job.path, *job.truths))
-        files = [digest([one]) for one in (candidate, *truths)]
-        key = record_key([RECORD_VERSION, job.settings.as_dict(), files])
-        content = kept(
-            job.folder,
-            job.id,
-            key,
-            lambda: _as_record(_quietly_scored(candidate, truths, job.settings)),
-            fresh=job.fresh,
-        )
-    except (MissingExtraError, OutputError):
-        raise  # no other image would fare better
-    except EdgeCriticError as error:
-        return job.id, str(error)
-    except MemoryError:
-        return job.id, NO_MEMORY
-    return job.id, _as_scored(content)
+    return job.id, attempt(lambda: _kept_scores(job), str)
+
+
+def _kept_scores(job: _Job) -> ScoredMap:
+    candidate, *truths = (read_content(path) for path in (job.path, *job.truths))
+    files = [digest([one]) for one in (candidate, *truths)]
+    key = record_key([RECORD_VERSION, job.settings.as_dict(), files])
+    content = kept(
+        job.folder,
+        job.id,
+        key,
+        lambda: _as_record(_quietly_scored(candidate, truths, job.settings)),
+        fresh=job.fresh,
+    )
+    return _as_scored(content)
 
 
 def _quietly_scored(candidate: Content, truths: Sequence[Content], settings: ScoreSettings) -> ScoredMap:

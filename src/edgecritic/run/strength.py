@@ -16,7 +16,7 @@ from edgecritic.annotators.partial import partial_labels
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
 from edgecritic.datasets.files import holds_segmentations
-from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
+from edgecritic.errors import DataError, InputError
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol
@@ -25,7 +25,7 @@ from edgecritic.run.cache import open_cache, weigh_labels
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
 from edgecritic.run.protocol_file import find_protocol
-from edgecritic.run.results import NO_MEMORY, Failure, Run, failure_rows
+from edgecritic.run.results import Failure, Run, attempt, failure_rows
 from edgecritic.run.store import RECORDS, kept, record_key, safe_name
 
 __all__ = ["StrengthRun", "run_strength", "SCHEMA"]
@@ -144,16 +144,13 @@ def run_strength(
 
 def _judge(job: _Job) -> tuple[str, str, dict[str, Any]] | Failure:
     """Judge one image, or take it from the store; a bad file becomes a failure."""
-    try:
+
+    def judged() -> tuple[str, str, dict[str, Any]]:
         case = job.case.read()
         content = kept(job.folder, case.id, _key(case, job), lambda: _measure(case, job), fresh=job.fresh)
-    except OutputError:
-        raise  # no other image would fare better
-    except EdgeCriticError as error:
-        return Failure.of_case(job.case, str(error), detector=job.detector)
-    except MemoryError:
-        return Failure.of_case(job.case, NO_MEMORY, detector=job.detector)
-    return job.detector, job.case.id, content
+        return job.detector, case.id, content
+
+    return attempt(judged, lambda message: Failure.of_case(job.case, message, detector=job.detector))
 
 
 def _key(case: Case, job: _Job) -> str:

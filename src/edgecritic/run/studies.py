@@ -22,7 +22,7 @@ from edgecritic.protocols.sweep import candidate_at
 from edgecritic.run.annotators import AnnotatorsRun, run_annotators
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_text
-from edgecritic.run.results import NO_MEMORY, Failure, failure_rows
+from edgecritic.run.results import Failure, attempt, failure_rows
 from edgecritic.run.store import RECORDS, kept, record_key
 from edgecritic.run.strength import StrengthRun, run_strength
 from edgecritic.studies.complexity import ComplexityStudy, ImageCurves, curves_of_case, summarise_curves
@@ -253,17 +253,14 @@ def _score(task: tuple[str, int, list[tuple[BoolArray, BoolArray]]]) -> tuple[st
 def _curves(task: tuple[Case, Path | None, bool]) -> ImageCurves | Failure:
     """Compute the curves of a case, or take them from the store; a bad file becomes a failure."""
     case, folder, fresh = task
-    try:
-        read = case.read(image=True)
-        files = digest(read.contents[path] for path in (*case.truths, case.image) if path is not None)
-        key = record_key([RECORD_VERSION, files])
-        content = kept(folder, case.id, key, lambda: _curves_record(read), fresh=fresh)
-    except OutputError:
-        raise  # no other image would fare better
-    except EdgeCriticError as error:
-        return Failure.of_case(case, str(error))
-    except MemoryError:
-        return Failure.of_case(case, NO_MEMORY)
+    return attempt(lambda: _kept_curves(case, folder, fresh), lambda message: Failure.of_case(case, message))
+
+
+def _kept_curves(case: Case, folder: Path | None, fresh: bool) -> ImageCurves:
+    read = case.read(image=True)
+    files = digest(read.contents[path] for path in (*case.truths, case.image) if path is not None)
+    key = record_key([RECORD_VERSION, files])
+    content = kept(folder, case.id, key, lambda: _curves_record(read), fresh=fresh)
     return ImageCurves(
         image=case.id,
         detectors=tuple(content["detectors"]),

@@ -22,7 +22,7 @@ from edgecritic.matching import match
 from edgecritic.measures.scoring import choose, default_measures
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.images import list_images, load_image
-from edgecritic.run.results import NO_MEMORY, Failure, failure_rows
+from edgecritic.run.results import Failure, attempt, failure_rows
 from edgecritic.run.store import RECORDS, Store, record_key
 from edgecritic.tuning.ladder import Detector, Thresholds
 from edgecritic.tuning.result import Tuning, matched_measures
@@ -205,22 +205,19 @@ def _cases(
 
 def _tuned(job: _Job) -> tuple[str, tuple[Tuning, Any, str | None] | str]:
     """Tune one image, or take it from the store, then without the image; a bad file becomes a message."""
-    try:
-        image_file, *truth_files = (read_content(path) for path in (job.path, *job.truths))
-        key = _key(job, [digest([one]) for one in (image_file, *truth_files)])
-        if job.folder is not None and key is not None and not job.fresh:
-            content = Store(job.folder).load(job.id, key)
-            if content is not None:
-                return job.id, (_as_tuning(content), None, key)
-        image, kind = load_image(image_file, grey=job.grey)
-        maps = [one for file in truth_files for one in read_truths(file, binarize=job.binarize)] or None
-        return job.id, (tune(image, maps, kind=kind, name=job.id, **job.options), image, key)
-    except OutputError:
-        raise  # no other image would fare better
-    except EdgeCriticError as error:
-        return job.id, str(error)
-    except MemoryError:
-        return job.id, NO_MEMORY
+    return job.id, attempt(lambda: _tuning(job), str)
+
+
+def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
+    image_file, *truth_files = (read_content(path) for path in (job.path, *job.truths))
+    key = _key(job, [digest([one]) for one in (image_file, *truth_files)])
+    if job.folder is not None and key is not None and not job.fresh:
+        content = Store(job.folder).load(job.id, key)
+        if content is not None:
+            return _as_tuning(content), None, key
+    image, kind = load_image(image_file, grey=job.grey)
+    maps = [one for file in truth_files for one in read_truths(file, binarize=job.binarize)] or None
+    return tune(image, maps, kind=kind, name=job.id, **job.options), image, key
 
 
 def _key(job: _Job, files: list[str]) -> str | None:
