@@ -170,3 +170,15 @@ def test_the_oracle_is_the_best_of_both(tmp_path, capsys):
     assert "oracle over the given predictions (upper bound)" in (tmp_path / "out/report.html").read_text()
     assert main(["bench", *places[:1], *places[2:], "--oracle"]) == 1
     assert "at least two detectors" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [["match", "no.png", "no.png"], ["score", "no.png", "no.png"], ["bench", "no", "--truth", "no"]]
+)
+def test_a_command_that_fails_says_so_in_json_too(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main([*words, "--json"]) == 1
+    out, told = capsys.readouterr()
+    (failure,) = json.loads(out)["failures"]
+    assert {"id", "path", "message"} <= set(failure)
+    assert failure["message"] in told

@@ -59,7 +59,7 @@ def parse_trials(content: Any, source: str) -> list[Trial]:
         raise DataError(f'{source}: expected {{"trials": […]}}')
     asked = [Trial.from_dict(values) for values in content["trials"]]
     if len({trial.id for trial in asked}) < len(asked):
-        raise DataError(f"{source}: two trials have the same id; every trial needs its own")
+        raise DataError(f"{source}: two trials have the same id", remedy="every trial needs its own")
     return asked
 
 
@@ -126,7 +126,7 @@ def read_choices(path: str | Path) -> tuple[list[Trial], list[Answer]]:
     content = _table(file) if is_table else _json(file)
     rows = content.get("answers") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise DataError(f"{file}: expected a list of answers with {', '.join(_FIELDS)}")
+        raise DataError(f"expected a list of answers with {', '.join(_FIELDS)}", path=file)
     answers = [_answer(file, number, row) for number, row in enumerate(rows, start=1)]
     if is_table and rows and set(_TRIAL_FIELDS) <= set(rows[0]):
         return _trials(file, rows), answers
@@ -152,7 +152,7 @@ def _table(file: Path) -> list[dict[str, Any]]:
     try:
         rows = list(csv.DictReader(io.StringIO(read_text(file), newline="")))
     except csv.Error as error:
-        raise DataError(f"{file}: cannot be read as CSV: {error}") from error
+        raise DataError(f"cannot be read as CSV: {error}", path=file) from error
     return [{name: _unguarded(value) for name, value in row.items()} for row in rows]
 
 
@@ -164,7 +164,7 @@ def _unguarded(value: Any) -> Any:
 def _answer(file: Path, number: int, row: Mapping[str, Any]) -> Answer:
     missing = [name for name in _FIELDS if not isinstance(row.get(name), str)]
     if missing:
-        raise DataError(f"{file}: answer {number} has no {', '.join(missing)}")
+        raise DataError(f"answer {number} has no {', '.join(missing)}", path=file)
     try:
         return Answer(
             trial=row["trial"],
@@ -176,7 +176,7 @@ def _answer(file: Path, number: int, row: Mapping[str, Any]) -> Answer:
             time=_moment(row.get("time")),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{file}: answer {number} cannot be read: {error}") from error
+        raise DataError(f"answer {number} cannot be read: {error}", path=file) from error
 
 
 def _whole(value: Any) -> int | None:
@@ -196,14 +196,15 @@ def _trials(file: Path, rows: Sequence[Mapping[str, Any]]) -> list[Trial]:
         mode, part, side = (row[name] for name in ("mode", "part", "false_alarm"))
         if mode not in MODES or part not in PARTS or side not in SIDES:
             raise DataError(
-                f"{file}: answer {number} has mode {mode!r}, part {part!r} and false alarm {side!r}; "
-                f"expected one of {', '.join(MODES)}, one of {', '.join(PARTS)}, and left or right"
+                f"answer {number} has mode {mode!r}, part {part!r} and false alarm {side!r}; expected one "
+                f"of {', '.join(MODES)}, one of {', '.join(PARTS)}, and left or right",
+                path=file,
             )
         texts = {"image": row["scene"], "detector": row["detector"]}
         trial = Trial.bare(side, id=row["trial"], mode=mode, part=part, **texts)
         if asked.setdefault(trial.id, trial) != trial:
             raise DataError(
-                f"{file}: answer {number} says something else of the trial {trial.id!r} than before"
+                f"answer {number} says something else of the trial {trial.id!r} than before", path=file
             )
     return list(asked.values())
 
@@ -226,4 +227,4 @@ def _json(file: Path) -> Any:
     try:
         return json.loads(read_text(file))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{file}: cannot be read as JSON: {error}") from error
+        raise DataError(f"cannot be read as JSON: {error}", path=file) from error

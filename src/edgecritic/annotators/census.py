@@ -109,7 +109,7 @@ def shares(images: Iterable[Census | LabelStrength], *, weight: Weight = "distin
     for one in images:
         counts = np.array((one if isinstance(one, Census) else Census.of(one)).counts, dtype=np.float64)
         if counts.size < 2:
-            raise InputError("shares need at least two annotators per image; leave the others out")
+            raise InputError("shares need at least two annotators per image", remedy="leave the others out")
         drawn = np.arange(1, counts.size + 1)
         weighted = counts / drawn if weight == "distinct" else counts
         orphan += weighted[0]

@@ -155,7 +155,7 @@ def dataset_risk(asked: Iterable[Trial], answers: Iterable[Answer], *, level: fl
     """
     found = _risk(*_main(asked, answers), level)
     if found is None:
-        raise InputError("no trial was decided; give the answers of an odd number of subjects")
+        raise InputError("no trial was decided", remedy="give the answers of an odd number of subjects")
     return found
 
 

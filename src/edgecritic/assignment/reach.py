@@ -94,6 +94,6 @@ def _frozen(hood: Neighbourhood) -> Neighbourhood:
 def _check_size(offsets: float, what: str) -> None:
     if offsets > MOST_OFFSETS:
         raise InputError(
-            f"{what} reaches about {offsets:.3g} pixels, more than the {MOST_OFFSETS} that can be searched; "
-            "take a smaller one"
+            f"{what} reaches about {offsets:.3g} pixels, more than the {MOST_OFFSETS} that can be searched",
+            remedy="take a smaller one",
         )

@@ -91,8 +91,8 @@ def _link_rows(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhoo
 def too_many_links() -> InputError:
     """Make the error for a neighbourhood that is too large."""
     return InputError(
-        f"more than {MOST_LINKS:,} pairs of pixels lie within the tolerance, which do not fit in memory; "
-        "give a smaller tolerance"
+        f"more than {MOST_LINKS:,} pairs of pixels lie within the tolerance, which do not fit in memory",
+        remedy="give a smaller tolerance",
     )
 
 
@@ -131,8 +131,8 @@ def empty_state(
     hash_bits = min(_MOST_HASH_BITS, _PRICE_BITS - alone_cost.bit_length() - sum_bits)
     if hash_bits < _LEAST_HASH_BITS:
         raise InputError(
-            f"{size:,} pixels with a cost of {alone_cost} for one that is not matched exceed 64-bit prices; "
-            "give a smaller tolerance"
+            f"{size:,} pixels with a cost of {alone_cost} for one that is not matched exceed 64-bit prices",
+            remedy="give a smaller tolerance",
         )
     scale = 1 << (hash_bits + sum_bits)
     hashes = (

@@ -199,7 +199,8 @@ def read_named(items: Sequence[str], *, must_name: bool = False) -> dict[str, st
             raise InputError(f"expected NAME=PATH, got {item!r}")
         if name in found:
             raise InputError(
-                f"two {'curves' if must_name else 'detectors'} are called {name!r}; name them: NAME={path}"
+                f"two {'curves' if must_name else 'detectors'} are called {name!r}",
+                remedy=f"name them: NAME={path}",
             )
         found[name] = path
     return found

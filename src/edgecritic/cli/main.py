@@ -19,7 +19,7 @@ from contextlib import contextmanager
 
 import edgecritic
 from edgecritic.cli._folder import held_output
-from edgecritic.cli._output import complain
+from edgecritic.cli._output import complain, print_json
 from edgecritic.cli._streams import OutputLostError, standard_streams
 from edgecritic.errors import EdgeCriticError
 
@@ -149,8 +149,13 @@ def _run(argv: Sequence[str] | None) -> int:
     if not hasattr(args, "run"):
         print(_FIRST_SCREEN.format(version=edgecritic.__version__), end="")
         return 0
-    with held_output(args):
-        return int(args.run(args))
+    try:
+        with held_output(args):
+            return int(args.run(args))
+    except EdgeCriticError as error:
+        if getattr(args, "json", False):
+            print_json({"failures": [{"id": "", **error.as_dict()}]})
+        raise
 
 
 def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:

@@ -140,7 +140,7 @@ def _read(path: str, wanted: int | None, binarize: float | None, option: str) ->
     number = 1 if wanted is None else wanted
     if not 1 <= number <= len(maps):
         raise InputError(
-            f"{path}: holds {len(maps)} map(s); {option} must lie in 1…{len(maps)}, got {number}"
+            f"holds {len(maps)} map(s); {option} must lie in 1…{len(maps)}, got {number}", path=path
         )
     told = f"annotator {number} of {len(maps)} ({option} N chooses)" if len(maps) > 1 else ""
     return maps[number - 1], told

@@ -172,8 +172,8 @@ def _ask(prompt: str) -> str:
             return getpass(prompt)
     except (GetPassWarning, EOFError) as error:
         raise InputError(
-            "--set-password asks at a terminal, and there is none; start the studio with the password in the "
-            f"variable {PASSWORD_VARIABLE} instead"
+            "--set-password asks at a terminal, and there is none",
+            remedy=f"start the studio with the password in the variable {PASSWORD_VARIABLE} instead",
         ) from error
 
 
@@ -183,7 +183,7 @@ def _print_link(settings: Settings, command: str) -> int:
     from edgecritic.studio.database import open_database
 
     if settings.is_new:
-        raise DataError(f"there is no studio in {settings.data} yet; start it with {command}")
+        raise DataError(f"there is no studio in {settings.data} yet", remedy=f"start it with {command}")
     database = open_database(settings.database_url, f"{command} --migrate")
     try:
         print(f"{settings.address}{database.write(serve.link_path)}")

@@ -48,11 +48,11 @@ def load_results(path: PathLike) -> dict[str, Any]:
     try:
         results: dict[str, Any] = json.loads(read_text(file))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{file}: cannot be read as JSON: {error}") from error
+        raise DataError(f"cannot be read as JSON: {error}", path=file) from error
     try:
         check_results(results)
     except DataError as error:
-        raise DataError(f"{file}: {error}") from error
+        raise DataError(f"{error}", path=file) from error
     return results
 
 

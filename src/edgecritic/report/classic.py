@@ -190,7 +190,7 @@ def write_summary(path: PathLike, summary: Summary | ClassicSummary, *, threshol
     if threshold:
         if ods.threshold is None:
             raise InputError(
-                "the threshold of ODS is not known; write the 7-column form with threshold=False"
+                "the threshold of ODS is not known", remedy="write the 7-column form with threshold=False"
             )
         row.insert(0, ods.threshold)
     _write(path, [row])
@@ -201,7 +201,9 @@ def write_curve(path: PathLike, curve: Summary | ClassicCurve, *, threshold: boo
     columns = [curve.recall, curve.precision, curve.f]
     if threshold:
         if curve.thresholds is None:
-            raise InputError("thresholds are not known; write the 3-column form with threshold=False")
+            raise InputError(
+                "thresholds are not known", remedy="write the 3-column form with threshold=False"
+            )
         columns.insert(0, curve.thresholds)
     _write(path, np.stack(columns, axis=1).tolist())
 

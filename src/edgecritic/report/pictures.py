@@ -85,7 +85,9 @@ def matching_picture(
     """
     found, matched = as_mask(candidate, "candidate"), as_mask(matched_candidate, "matched_candidate")
     if found.ndim != 2:
-        raise InputError(f"pictures are made of 2-D maps, got {found.ndim} dimensions; take one plane")
+        raise InputError(
+            f"pictures are made of 2-D maps, got {found.ndim} dimensions", remedy="take one plane"
+        )
     missed = _missed_counts(found.shape, truths, missed_truth_masks)
     if matched.shape != found.shape:
         raise InputError(f"matched_candidate must have the shape {found.shape}, got {matched.shape}")

@@ -36,7 +36,7 @@ def write_pages(folder: str | Path, report: Report) -> tuple[Path, ...]:
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"{home}: cannot be made: {error}") from error
+        raise DataError(f"cannot be made: {error}", path=home) from error
     texts = {"report.md": report_markdown(report)}
     try:
         texts["report.html"] = report_html(report)

@@ -93,7 +93,7 @@ def run_annotators(
     folder = absolute(out)
     found = find_cases(None, Path(truth).absolute(), images=absolute(images), split=split)
     if not found.cases:
-        raise DataError(f"{truth}: holds no truth")
+        raise DataError("holds no truth", path=truth)
     if tolerance is None and relative_tolerance is None:
         relative_tolerance = DEFAULT_RELATIVE_TOLERANCE
     records = None if folder is None else folder / RECORDS / "@annotators"
@@ -106,7 +106,7 @@ def run_annotators(
     several = {name: one for name, one in good.items() if len(one["census"]) > 1}
     if not several:
         message = failures[0].message if failures else "every image has a single one"
-        raise DataError(f"{truth}: no image has two annotators that can be compared: {message}")
+        raise DataError(f"no image has two annotators that can be compared: {message}", path=truth)
     results = {
         "schema": SCHEMA,
         "truth": Path(truth).name,

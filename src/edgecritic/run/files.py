@@ -19,7 +19,7 @@ def make_folder(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(
-            f"{folder}: cannot be made a folder of results ({error.strerror or error})"
+            f"cannot be made a folder of results ({error.strerror or error})", path=folder
         ) from error
     return folder
 

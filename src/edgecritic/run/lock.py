@@ -86,7 +86,8 @@ def _acquired(file: Path, command: str, wait: bool, tell: Callable[[str], None] 
     while stream is None:
         if not wait:
             raise OutputError(
-                f"{file.parent}: in use by {_holder(file)}; wait for its end (--wait), or take another folder"
+                f"{file.parent}: in use by {_holder(file)}",
+                remedy="wait for its end (--wait), or take another folder",
             )
         time.sleep(_PAUSE)
         stream = _take(file)

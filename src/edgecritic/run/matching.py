@@ -287,8 +287,11 @@ def combine_parts(
     if missing and not failures:
         total = sum(len(part.blocks) for part in parts)
         raise DataError(
-            f"{missing} of {total} tasks are not finished; run their shares "
-            "(or the command without --share, which does what is missing) before combining"
+            f"{missing} of {total} tasks are not finished",
+            remedy=(
+                "run their shares (or the command without --share, which does what is missing) before "
+                "combining"
+            ),
         )
     if not studies:
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""

@@ -33,7 +33,7 @@ def load_protocol(path: str | os.PathLike[str]) -> Protocol:
     try:
         return Protocol.from_toml(text)
     except EdgeCriticError as error:
-        raise DataError(f"{os.fspath(path)}: {error}") from error
+        raise DataError(f"{error}", path=os.fspath(path)) from error
 
 
 def find_protocol(protocol: str | os.PathLike[str] | Protocol) -> Protocol:

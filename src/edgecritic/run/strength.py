@@ -109,7 +109,7 @@ def run_strength(
     for name, place in detectors.items():
         found = find_cases(absolute(place), Path(truth).absolute(), masks=absolute(masks), split=split)
         if not found.cases:
-            raise DataError(f"{place}: {'; '.join(found.no_case())}")
+            raise DataError(f"{'; '.join(found.no_case())}", path=place)
         records = None if folder is None else folder / RECORDS / "@strength" / safe_name(name)
         cases = [case for case in found if only is None or case.id in only]
         work += [_Job(name, case, chosen, steps, drawn, seed, records, fresh, binarize) for case in cases]

@@ -136,7 +136,7 @@ def run_complexity(
     """
     seen = [case for case in cases if case.image is not None]
     if not seen:
-        raise DataError("no image has a photo; give their folder with --images")
+        raise DataError("no image has a photo", remedy="give their folder with --images")
     folder = absolute(out)
     records = None if folder is None else folder / RECORDS / "@complexity"
     work = [(case, records, fresh) for case in seen]

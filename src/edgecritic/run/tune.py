@@ -191,7 +191,9 @@ def _cases(
     if truth is None:
         return {split_name(file.name)[0]: (file, ()) for file in files}
     if Path(truth).is_file() and len(files) != 1 and find_format(truth) is not None:
-        raise InputError(f"--truth {truth} is one file for {len(files)} images; give a folder of truths")
+        raise InputError(
+            f"--truth {truth} is one file for {len(files)} images", remedy="give a folder of truths"
+        )
     found: dict[str, tuple[Path, tuple[Path, ...]]] = {}
     missing: list[str] = []
     for place in places:
@@ -199,7 +201,7 @@ def _cases(
         missing += known.without_truth
         found |= {case.id: (case.prediction, case.truths) for case in known if case.prediction is not None}
     if missing:
-        raise InputError(f"{truth}: holds no truth for {', '.join(missing[:5])}; names must be the same")
+        raise InputError(f"holds no truth for {', '.join(missing[:5])}; names must be the same", path=truth)
     return found
 
 

@@ -65,7 +65,7 @@ def read_apart(reader: str, path: Path) -> list[NDArray[Any]]:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise DataError(f"takes more than {MOST_SECONDS} s to read; save it anew") from error
+            raise DataError(f"takes more than {MOST_SECONDS} s to read", remedy="save it anew") from error
     said = done.stdout.decode("utf-8", "replace")
     if done.returncode == _REFUSED:
         told = json.loads(said)
@@ -101,7 +101,7 @@ def _main(reader: str, path: Path) -> int:
         arrays = found if isinstance(found, list) else [found]
         if sum(array.nbytes for array in arrays) > MOST_RESULT:
             raise DataError(
-                f"holds maps of more than {MOST_RESULT // 2**20} MiB; import some of them at a time"
+                f"holds maps of more than {MOST_RESULT // 2**20} MiB", remedy="import some of them at a time"
             )
         for number, array in enumerate(arrays):
             np.save(_result(path, number), array, allow_pickle=False)

@@ -160,12 +160,13 @@ def make_engine(url: str) -> Engine:
         ) from error
     except ModuleNotFoundError as error:
         raise InputError(
-            f"the driver of this database is not installed ({error.name}); use postgresql+psycopg://…, "
-            'which pip install "edgecritic[studio]" brings'
+            f"the driver of this database is not installed ({error.name})",
+            remedy='use postgresql+psycopg://…, which pip install "edgecritic[studio]" brings',
         ) from error
     if engine.dialect.is_async:
         raise InputError(
-            f"the driver {parsed.drivername} is asynchronous; use sqlite:///… or postgresql+psycopg://…"
+            f"the driver {parsed.drivername} is asynchronous",
+            remedy="use sqlite:///… or postgresql+psycopg://…",
         )
     if name == "sqlite":
         make_private_file(Path(str(parsed.database)))
@@ -201,12 +202,13 @@ def open_database(url: str, command_line: str = "edgecritic studio --migrate") -
         engine.dispose()
         if found in known:
             raise DataError(
-                f"the database has schema {found}, this version needs {wanted}; "
-                f"make a copy of it, then migrate: {command_line}"
+                f"the database has schema {found}, this version needs {wanted}",
+                remedy=f"make a copy of it, then migrate: {command_line}",
             )
         raise DataError(
-            f"the database has the schema {found or 'of another program'}, which this version does not know "
-            f"(it knows up to {wanted}); use the version that made it, or another --db"
+            f"the database has the schema {found or 'of another program'}, which this version does "
+            f"not know (it knows up to {wanted})",
+            remedy="use the version that made it, or another --db",
         )
     if engine.dialect.name == "sqlite":
         tighten(Path(str(engine.url.database)))

@@ -109,8 +109,9 @@ def check_specks(ops: Sequence[str], shape: tuple[int, int]) -> None:
     times = sum(op == "despeckle" and before != op for before, op in zip(["", *kept], kept, strict=False))
     if times > most_specks(shape):
         raise InputError(
-            f"specks of an image of {shape[1]}×{shape[0]} pixels can be removed at most {most_specks(shape)} "
-            "times; undo an earlier removal, or delete pieces one by one"
+            f"specks of an image of {shape[1]}×{shape[0]} pixels can be removed at most "
+            f"{most_specks(shape)} times",
+            remedy="undo an earlier removal, or delete pieces one by one",
         )
 
 
@@ -258,7 +259,8 @@ def runs_of(mask: BoolArray) -> list[int]:
     count = kernels.find_runs(flat, runs)
     if count > MOST_RUNS:
         raise InputError(
-            f"the map has more than {MOST_RUNS // 2:,} runs of edge pixels; remove specks from it first"
+            f"the map has more than {MOST_RUNS // 2:,} runs of edge pixels",
+            remedy="remove specks from it first",
         )
     listed: list[int] = runs[:count].tolist()
     return listed

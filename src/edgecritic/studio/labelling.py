@@ -251,7 +251,7 @@ def submit(session: Session, annotation: Annotation, known: object) -> None:
     """
     annotation = hold(session, Annotation, annotation.id)
     if known != count_events(session, annotation):
-        raise InputError("the number of edits does not agree; load the page again")
+        raise InputError("the number of edits does not agree", remedy="load the page again")
     annotation.submitted = annotation.submitted or now()
 
 

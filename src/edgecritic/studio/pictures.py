@@ -95,7 +95,7 @@ def make_upload(values: NDArray[np.uint8]) -> Upload:
     height, width = values.shape[:2]
     if min(height, width) < _SMALLEST_SIDE:
         raise InputError(
-            f"has {width}×{height} pixels; at least {_SMALLEST_SIDE}×{_SMALLEST_SIDE} are needed"
+            f"has {width}×{height} pixels", remedy=f"at least {_SMALLEST_SIDE}×{_SMALLEST_SIDE} are needed"
         )
     found = detect(values, "central")
     proposal = np.where(found.thin > 0, np.maximum(levels_of(found.thin), 1), 0)

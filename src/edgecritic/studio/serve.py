@@ -143,7 +143,7 @@ def listen(settings: Settings) -> list[socket.socket]:
     for one in made:
         one.close()
     hint = "is another program using it?" if problem == errno.EADDRINUSE else os.strerror(problem)
-    raise DataError(f"cannot listen on {settings.host}:{settings.port}; {hint}")
+    raise DataError(f"cannot listen on {settings.host}:{settings.port}", remedy=hint)
 
 
 def server_config(app: Starlette, settings: Settings) -> uvicorn.Config:

@@ -61,7 +61,7 @@ class Settings:
                 ) from None
         if self.proxy_user_header and not self.trusted_proxies:
             raise InputError(
-                "the header of a proxy counts only from a known address; add --trusted-proxy ADDRESS"
+                "the header of a proxy counts only from a known address", remedy="add --trusted-proxy ADDRESS"
             )
 
     @property
