@@ -51,7 +51,8 @@ def element_sizes(spacing: tuple[float, ...]) -> NDArray[np.float64]:
         areas = np.linalg.norm(sides[:, 0], axis=1)
     else:
         areas = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1) / 2
-    sizes = np.bincount(codes, weights=areas, minlength=2**2 ** len(spacing))
+    sizes = np.zeros(2 ** (2 ** len(spacing)))
+    np.add.at(sizes, codes, areas)
     sizes.flags.writeable = False
     return sizes
 
