@@ -1,9 +1,9 @@
 """The presets against what the libraries expect of themselves.
 
 Inputs and numbers are those of the libraries' own tests: surface-distance 0.1 (``surface_distance_test.py``),
-MONAI 1.6 (``tests/metrics``), MetricsReloaded (``test_pairwise_measures.py``, figures of the paper on pitfalls),
-MedPy 0.5.2 (``tests/metric_/binary.py``), panoptica 2 (``unit_tests``). What they expect of chessboard and taxicab
-distances, of batches and components, and of measures of classification is not here.
+MONAI 1.6 (``tests/metrics``), MetricsReloaded (``test_pairwise_measures.py``, figures of the paper on
+pitfalls), MedPy 0.5.2 (``tests/metric_/binary.py``), panoptica 2 (``unit_tests``). What they expect of
+chessboard and taxicab distances, of batches and components, and of measures of classification is not here.
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ def _computed(
             value = float(function(evidence, **parameters))
     except ArithmeticError:
         value = math.inf
-    if math.isinf(value) and evidence.empty_side is None:
+    if not math.isfinite(value) and evidence.empty_side is None:
         given = ", ".join(f"{key}={parameter}" for key, parameter in parameters.items())
         raise InputError(
             f"{name}({given}) is beyond the range of floating-point numbers; take less extreme parameters"
