@@ -99,7 +99,6 @@ def test_several_extreme_parameters_of_a_measure_at_once(data):
         assert np.isfinite(found.annotators).all()
 
 
-@pytest.mark.parametrize("name", ["omega", "theta"])
-def test_powers_without_end_of_what_is_below_one_are_refused(name):
+def test_powers_without_end_of_what_is_below_one_are_refused():
     with pytest.raises(InputError, match="beyond the range of floating-point numbers"):
-        edgecritic.score(CANDIDATE, TRUTH, [edgecritic.ids.Id(name, (("k", math.inf), ("delta", 1e6)))])
+        edgecritic.score(CANDIDATE, TRUTH, [edgecritic.ids.Id("omega", (("k", math.inf), ("delta", 1e6)))])

@@ -23,7 +23,7 @@ def value(text, candidate, truth, spacing=None):
 
 # What the libraries returned for a square and a cube, with the candidate, the truth, or both empty. MONAI
 # 1.6.1, surface-distance 0.1, MedPy 0.5.2 and panoptica 2.1.7 were run; "refuses" is an exception (of the
-# evaluator of panoptica, whose table has no entry); masd of MONAI and of surface-distance is the mean of two asd.
+# evaluator of panoptica, whose table has no entry); masd of the first two is the mean of two asd.
 EMPTY = {
     "hd(compat=monai)": (INF, INF, NAN),
     "hd(direction=to_truth, compat=monai)": (INF, INF, NAN),
