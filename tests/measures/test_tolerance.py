@@ -63,6 +63,21 @@ def test_a_shift_by_one_slice_is_within_a_slice(spacing):
         assert value(f"nsd(tolerance={spacing[2]!r}, surface={surface})", candidate, truth, spacing) == 1
 
 
+@pytest.mark.parametrize(
+    ("size", "steps", "tolerance"), [(0.1, 3, 0.3), (0.7, 17, 11.9), (0.1, 31, 3.1), (1.1, 3, 3.3)]
+)
+def test_a_decimal_tolerance_is_met_by_as_many_voxels(size, steps, tolerance):
+    truth = np.zeros((6, 80), dtype=bool)
+    truth[1:5, 3:40] = True
+    candidate = np.roll(truth, steps, axis=1)
+    assert value(f"nsd(tolerance={tolerance})", candidate, truth, (size, size)) == 1
+    assert value(f"nsd(tolerance={tolerance * 0.999})", candidate, truth, (size, size)) < 1
+    # The same by a transform of the whole image, which sums the sizes up.
+    found = compare(candidate, truth, spacing=(size, size))
+    assert found.transforms[1].max() > tolerance * 0.999
+    assert measures.bind(f"nsd(tolerance={tolerance})")(found) == 1
+
+
 def test_a_tolerance_on_a_voxel_distance_counts_as_in_the_libraries():
     assert len(CASES) > 390
     differ = [
