@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,59 @@ def surface_distances(given: Given) -> Iterator[Figure]:
         3,
     )
     yield Figure(f"{ours * 1e3:.0f} ms, {theirs / ours:.1f}×", theirs >= 3 * ours)
+
+
+SPACINGS = ("NSD of 400 random voxel sizes at a tolerance that is a distance of voxels", "none differs")
+
+
+@check(PART, (f"{SPACINGS[0]}, beside surface-distance", SPACINGS[1]), needs=("surface_distance",))
+def tolerances_of_surface_distance(given: Given) -> Iterator[Figure]:
+    del given
+    import surface_distance as peer
+
+    def theirs(candidate: Mask, truth: Mask, spacing: tuple[float, ...], tolerance: float) -> float:
+        lists = peer.compute_surface_distances(truth, candidate, spacing)
+        return float(peer.compute_surface_dice_at_tolerance(lists, tolerance))
+
+    differ = sum(_differs(theirs, "deepmind", *case) for case in _voxel_distances(400))
+    yield Figure(f"{differ} of 400 differ", differ == 0)
+
+
+@check(PART, (f"{SPACINGS[0]}, beside MONAI", SPACINGS[1]), needs=("monai", "torch"))
+def tolerances_of_monai(given: Given) -> Iterator[Figure]:
+    del given
+    import torch
+    from monai.metrics import compute_surface_dice
+
+    def theirs(candidate: Mask, truth: Mask, spacing: tuple[float, ...], tolerance: float) -> float:
+        maps = [torch.as_tensor(mask[None, None].astype(np.float32)) for mask in (candidate, truth)]
+        return float(compute_surface_dice(*maps, [tolerance], include_background=True, spacing=spacing))
+
+    differ = sum(_differs(theirs, "monai", *case) for case in _voxel_distances(400))
+    yield Figure(f"{differ} of 400 differ", differ == 0)
+
+
+def _voxel_distances(number: int) -> Iterator[tuple[Mask, Mask, tuple[float, ...], float]]:
+    rng = np.random.default_rng(14)
+    for _ in range(number):
+        spacing, steps = rng.uniform(0.2, 4, 3), rng.integers(1, 4, 3) * (rng.random(3) < 0.6)
+        steps[rng.integers(3)] += 1
+        truth = ndimage.gaussian_filter(rng.random((14, 15, 16)), 1.5) > 0.5
+        candidate = np.roll(truth, steps, axis=(0, 1, 2))
+        yield candidate, truth, tuple(spacing.tolist()), float(np.sqrt(((steps * spacing) ** 2).sum()))
+
+
+def _differs(
+    theirs: Callable[[Mask, Mask, tuple[float, ...], float], float],
+    compat: str,
+    candidate: Mask,
+    truth: Mask,
+    spacing: tuple[float, ...],
+    tolerance: float,
+) -> bool:
+    text = f"nsd(tolerance={tolerance!r}, compat={compat})"
+    ours = score(candidate, truth, text, spacing=spacing).mean[text]
+    return not math.isclose(ours, theirs(candidate, truth, spacing, tolerance), abs_tol=1e-6)
 
 
 @check(PART, ("complexity of 10,000 edge pixels against plain NumPy", "≤ 10 ms, ≥ 20×"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import edgecritic
 from edgecritic.detectors.base import detectors
-from edgecritic.errors import EdgeCriticError
+from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.matching import strategies
 from edgecritic.measures import measures
 
@@ -97,3 +97,8 @@ def test_several_extreme_parameters_of_a_measure_at_once(data):
     )
     if found is not None:
         assert np.isfinite(found.annotators).all()
+
+
+def test_powers_without_end_of_what_is_below_one_are_refused():
+    with pytest.raises(InputError, match="beyond the range of floating-point numbers"):
+        edgecritic.score(CANDIDATE, TRUTH, [edgecritic.ids.Id("omega", (("k", math.inf), ("delta", 1e6)))])

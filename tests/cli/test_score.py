@@ -6,6 +6,7 @@ import argparse
 import csv
 import io
 import json
+import math
 import struct
 
 import numpy as np
@@ -226,20 +227,27 @@ def test_voxel_sizes_that_contradict_each_other(volumes, capsys):
 
 def test_cases_have_a_line_each_and_empty_ones_are_named(volumes, capsys):
     home, _ = volumes
+    for folder in ("found", "truth"):
+        nifti(home / folder / "c.nii", np.zeros((17, 17, 6)), (1, 1, 3))
     words = home / "found", "--truth", home / "truth", "-m", "dice", "hd95", "--empty", "nan"
     assert main(*words) == 0
     captured = capsys.readouterr()
-    first, second, mean, counts = (line.split() for line in captured.out.splitlines()[-4:])
+    first, second, third, mean, counts = (line.split() for line in captured.out.splitlines()[-5:])
     assert first[0] == "a"
     assert 0 < float(first[1]) < 1
-    assert second == ["b", "–", "–"]
-    assert mean == ["mean", *first[1:]]
-    assert " ".join(counts) == "mean of 1 of 2 1 of 2"
+    # What was missed counts as such, with the diagonal of the volume; what neither has, tells nothing.
+    assert second[0] == "b"
+    assert [float(cell) for cell in second[1:]] == pytest.approx(
+        [0, math.sqrt(17**2 + 17**2 + 18**2)], rel=1e-3
+    )
+    assert third == ["c", "–", "–"]
+    assert float(mean[1]) == pytest.approx(float(first[1]) / 2, abs=1e-3)
+    assert " ".join(counts) == "mean of 2 of 3 2 of 3"
     assert "b (candidate)" in captured.err
     assert main(*words, "--json") == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["counts"] == {"dice": 1, "hd95": 1}
-    assert document["scores"] == document["images"]["a"]["scores"]
+    assert document["counts"] == {"dice": 2, "hd95": 2}
+    assert document["images"]["c"]["scores"] == {"dice": None, "hd95": None}
 
 
 def test_one_object_of_a_label_map(files, capsys):

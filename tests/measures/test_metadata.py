@@ -91,8 +91,8 @@ def test_symmetry_of_measures_of_regions(name):
 
 
 def test_metadata_for_readers():
-    shown = {name: describe(measures.get(name)) for name in ("dice", "hausdorff", "gamma", "dp", "pri")}
-    assert shown["dice"]["empty"] == {"both": 1, "candidate": 0, "truth": 0}
+    shown = {name: describe(measures.get(name)) for name in ("jaccard", "hausdorff", "gamma", "dp", "pri")}
+    assert shown["jaccard"]["empty"] == {"both": 1, "candidate": 0, "truth": 0}
     assert shown["hausdorff"]["empty"]["truth"] == FAR.text
     assert shown["gamma"]["empty"] == {"both": 0, "candidate": 0, "truth": "inf"}
     assert shown["hausdorff"]["range"] == [0, "inf"]
@@ -104,10 +104,13 @@ def test_metadata_for_readers():
 
 
 def test_what_is_left_out_unless_named():
-    # A matching and skeletons take long, hd is a case of hd95, a star is the complement of another measure;
-    # the others do not compare two binary maps.
+    # A matching and skeletons take long, hd is a case of hd95, sensitivity of recall, asd a half of masd, a
+    # star is the complement of another measure; volumes and the background say little of edges; the others do
+    # not compare two binary maps.
     left_out = {entry.name for entry in measures} - set(default_measures())
     on_demand = {"pcm", "cldice", "hd", "f_star", "performance_star", "phi_star", "chi2_star", "fom_star"}
+    on_demand |= {"asd", "sensitivity", "specificity"}
+    on_demand |= {"volume_difference", "relative_volume_difference", "volume_similarity"}
     assert left_out == on_demand | {"pri", "voi", "covering", "equilibrium", "entropy", "complexity"}
     assert {entry.name for entry in measures if not entry.info.default} == on_demand
 
@@ -118,13 +121,17 @@ def test_what_is_left_out_unless_named():
         # both maps empty, only the candidate, only the truth
         ((0, 1, 1), "performance_star phi_star chi2_star f_star fom_star fom_revisited sfom mfom"),
         ((1, 0, 0), "performance phi chi2 f fom precision recall jaccard dice kappa mcc cosine"),
-        ((1, 0, 0), "nsd boundary_iou cldice"),
+        ((1, 0, 0), "nsd boundary_iou cldice sensitivity volume_similarity"),
+        # the map that is not empty has 3 of 96 pixels of 0.5 × 1
+        ((1, 1, 93 / 96), "specificity"),
+        ((0, 1.5, 1.5), "volume_difference"),
+        ((0, 1, math.inf), "relative_volume_difference"),
         ((100, 0, 0), "pcm"),
         ((0, 0, 1), "fom_e"),
         ((0, math.sqrt(3) / 2, math.sqrt(3) / 2), "d4"),
         ((0, 0.5, 3 / 96 / 2), "dp"),
         # far is the diagonal, 10 for this spacing; the map that is not empty has 3 of 96 pixels
-        ((0, 10, 10), "hausdorff f2d6 sk hd hd95 assd masd"),
+        ((0, 10, 10), "hausdorff f2d6 sk hd hd95 asd assd masd"),
         ((0, 0, 10), "dk theta"),
         ((0, 10, 0), "omega"),
         ((0, 0, 100 / 96 * math.sqrt(300)), "yasnoff"),

@@ -230,15 +230,22 @@ def test_boundary_iou_of_solid_squares():
     assert value("boundary_iou(dilation=0.09)", smaller, square) == pytest.approx(overlap / union)
 
 
-@pytest.mark.parametrize(("case", "way"), [(0, "skeletonize"), (2, "thin")])
-def test_cldice_by_definition(case, way):
+@pytest.mark.parametrize(
+    ("case", "way", "text"),
+    [
+        (0, "skeletonize", "cldice"),
+        (2, "skeletonize", "cldice"),
+        (2, "thin", "cldice(skeleton=thin)"),
+    ],
+)
+def test_cldice_by_definition(case, way, text):
     thin = getattr(pytest.importorskip("skimage.morphology"), way)
     candidate, truth, _ = OBJECTS[case]
     first, second = (thin(mask.copy()) for mask in (candidate, truth))
     precise = (first & truth).sum() / first.sum()
     sensitive = (second & candidate).sum() / second.sum()
     expected = 2 * precise * sensitive / (precise + sensitive)
-    assert value("cldice", candidate, truth) == pytest.approx(expected)
+    assert value(text, candidate, truth) == pytest.approx(expected)
 
 
 @given(pairs)

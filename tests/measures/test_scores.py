@@ -123,7 +123,7 @@ def test_one_warning_that_names_the_empty_side(call, side):
     [
         lambda: score(TRUTH, LOWER, ["entropy", "dice"]),
         lambda: score(TRUTH, NOTHING, ["entropy"]),
-        lambda: score(NOTHING, TRUTH, ["dice", "entropy"], on_degenerate="nan"),
+        lambda: score(NOTHING, NOTHING, ["dice", "entropy"], on_degenerate="nan"),
         lambda: curves(TRUTH * 0.5, TRUTH, ["entropy", "dice"], thresholds=[0.2, 0.3]),
     ],
 )
@@ -132,8 +132,12 @@ def test_no_warning_where_nothing_is_empty_or_nan_is_wanted(call):
 
 
 def test_measures_of_single_maps_keep_the_policy():
-    found = score(NOTHING, TRUTH, ["entropy", "dice"], on_degenerate="nan")
+    found = score(NOTHING, NOTHING, ["entropy", "dice"], on_degenerate="nan")
     assert all(math.isnan(value) for value in found.mean.values())
+    with pytest.warns(UndefinedMeasureWarning, match="the candidate has no edge pixels"):
+        missed = score(NOTHING, TRUTH, ["entropy", "dice", "hd95"], on_degenerate="nan")
+    assert math.isnan(missed["entropy"])
+    assert (missed["dice"], missed["hd95"]) == (0, pytest.approx(math.hypot(*TRUTH.shape)))
     with pytest.raises(InputError, match="entropy is not defined: the candidate has no edge pixels"):
         score(NOTHING, TRUTH, "entropy", on_degenerate="raise")
     with pytest.raises(InputError, match="dice is not defined: both maps have no edge pixels"):
@@ -176,9 +180,8 @@ def test_thresholds_of_a_sweep():
     np.testing.assert_array_equal(found.counts, [12, 6, 6, 12])
     np.testing.assert_allclose(found["dice"], [12 / 18, 1, 1, 12 / 18])
     assert found.best() == {"dice": (0.31, 1.0), "omega": (0.3, 0.0)}
-    np.testing.assert_array_equal(
-        curves(strength, TRUTH, "omega", thresholds=2, on_degenerate="nan").thresholds, [0, 1]
-    )
+    with pytest.warns(UndefinedMeasureWarning):
+        np.testing.assert_array_equal(curves(strength, TRUTH, "omega", thresholds=2).thresholds, [0, 1])
 
 
 def test_a_sweep_has_101_thresholds_unless_told_otherwise():
@@ -188,12 +191,13 @@ def test_a_sweep_has_101_thresholds_unless_told_otherwise():
 
 
 def test_the_best_of_undefined_values_is_undefined():
-    found = curves(TRUTH * 0.5, TRUTH, "dice", thresholds=[0.8, 0.9], on_degenerate="nan")
+    found = curves(TRUTH * 0.5, NOTHING, "dice", thresholds=[0.8, 0.9], on_degenerate="nan")
     threshold, value = found.best()["dice"]
     assert threshold == 0.8
     assert math.isnan(value)
-    some = curves(TRUTH * 0.5, TRUTH, "dice", thresholds=[0.8, 0.5], on_degenerate="nan")
-    assert some.best() == {"dice": (0.5, 1.0)}
+    with warnings.catch_warnings(action="ignore"):
+        some = curves(TRUTH * 0.5, NOTHING, "dice", thresholds=[0.8, 0.5], on_degenerate="nan")
+    assert some.best() == {"dice": (0.5, 0.0)}
 
 
 def test_planes_of_one_voxel_are_images():

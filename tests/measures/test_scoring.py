@@ -77,7 +77,7 @@ def test_json_is_valid():
     with pytest.warns(UndefinedMeasureWarning):
         found = score(CANDIDATE, np.zeros_like(FIRST), ["gamma", "hausdorff"])
     assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["scores"]["gamma"] == "inf"
-    missing = score(CANDIDATE, np.zeros_like(FIRST), "gamma", on_degenerate="nan")
+    missing = score(np.zeros_like(FIRST), np.zeros_like(FIRST), "gamma", on_degenerate="nan")
     assert missing.as_dict() == {"scores": {"gamma": None}}
 
 

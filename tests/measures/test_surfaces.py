@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import pytest
 from scipy import ndimage
 
-from edgecritic.errors import InputError
 from edgecritic.maps.nearest import border, nearest_distances
 from edgecritic.maps.target import Target
 from edgecritic.measures import compare, measures, score
@@ -74,44 +72,6 @@ def test_pooled_weighted_percentile_is_the_first_that_reaches_the_share(candidat
 def test_the_shared_table_cannot_be_changed():
     with pytest.raises(ValueError, match="read-only"):
         element_sizes((1.0, 1.0))[3] = 0
-
-
-NAN = math.nan
-
-
-@pytest.mark.parametrize(
-    ("text", "one", "both"),
-    [
-        ("hd95(compat=deepmind)", math.inf, math.inf),
-        ("masd(compat=deepmind)", math.inf, math.inf),
-        ("nsd(compat=deepmind)", 0, NAN),
-        ("assd(compat=monai)", NAN, NAN),
-        ("nsd(compat=monai)", NAN, NAN),
-        ("hd95(compat=metricsreloaded)", NAN, 0),
-        ("nsd(compat=metricsreloaded)", NAN, 1),
-        ("hd95(surface=subvoxel)", 13, 0),
-        ("nsd(tolerance=3)", 0, 1),
-    ],
-)
-def test_empty_objects_of_the_libraries(text, one, both):
-    nothing, some = np.zeros((2, 5, 12), dtype=bool)
-    some[1:3, 2:6] = True
-    for pair, value in [((nothing, some), one), ((some, nothing), one), ((nothing, nothing), both)]:
-        with warnings.catch_warnings(action="ignore"):
-            assert score(*pair, text).mean[text] == pytest.approx(value, nan_ok=True)
-
-
-@pytest.mark.parametrize("text", ["hd95(compat=medpy)", "nsd(compat=medpy)"])
-def test_medpy_refuses_empty_objects(text):
-    nothing = np.zeros((4, 4), dtype=bool)
-    with pytest.raises(InputError, match="both maps have no edge pixels, and compat=medpy"):
-        score(nothing, nothing, text)
-
-
-def test_a_library_s_conventions_win_over_single_options():
-    candidate, truth, _ = PAIRS[1]
-    first = score(candidate, truth, "hd95(percentile=directed, compat=medpy)").annotators
-    assert first == score(candidate, truth, "hd95(percentile=pooled)").annotators
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 4, 5])

@@ -52,7 +52,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--empty",
         choices=("value", "nan", "raise"),
         default="value",
-        help="what measures do with empty maps: take their declared value, be left out of the mean, or fail",
+        help="what measures do with empty maps: take their declared value; the same, but leave cases "
+        "out of the mean in which both maps are empty; or fail",
     )
     files = parser.add_argument_group("input")
     add_split(files)
@@ -171,9 +172,9 @@ def _tell_empty(found: ScoreRun, rule: str) -> None:
         return
     more = f", … {len(empty) - 5} more" if len(empty) > 5 else ""
     meant = (
-        "they have no value and are left out of the mean"
+        "measures have the values of their table of empty cases; where both are empty, none"
         if rule == "nan"
-        else "measures have the values of their table of empty cases; --empty nan leaves them out of the mean"
+        else "measures have the values of their table of empty cases; --empty nan leaves out the empty pairs"
     )
     complain(f"empty: {', '.join(empty[:5])}{more}: {meant}")
 

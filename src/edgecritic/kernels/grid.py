@@ -14,13 +14,16 @@ import numpy as np
 
 from edgecritic.kernels.arrays import Bools, Float64s, Int64s
 
-__all__ = ["Neighbourhood", "ball", "ball_size", "box", "Grid", "COST_UNIT", "SLACK"]
+__all__ = ["Neighbourhood", "ball", "ball_size", "box", "Grid", "COST_UNIT", "SLACK", "longest"]
 
 COST_UNIT = 100
 """Integer costs count hundredths of a pixel (of the smallest pixel side when `spacing` is given)."""
 
 SLACK = 1 + 1e-9
 """A distance counts as within a tolerance up to this factor, because both are rounded."""
+
+_SAME = 1 + 1e-12
+"""Squared lengths count as equal up to this factor: more than rounding makes, less than `SLACK`."""
 
 
 class Neighbourhood(NamedTuple):
@@ -44,6 +47,21 @@ class Neighbourhood(NamedTuple):
     radii: tuple[int, ...]
 
 
+def longest(tolerance: float) -> float:
+    """Return the longest distance that meets a tolerance: the one rule, d ≤ tolerance · (1 + 1e-9).
+
+    A distance of voxel centres is the root of a rounded sum of rounded squares, and a tolerance is rounded
+    from a decimal number. A distance that equals the tolerance must meet it in spite of both; no two
+    distances that differ in earnest are as near to each other as that.
+
+    Examples
+    --------
+    >>> 3 * 0.1 <= 0.3, 3 * 0.1 <= longest(0.3)
+    (False, True)
+    """
+    return tolerance * SLACK
+
+
 def ball_size(radius: float, spacing: Sequence[float]) -> float:
     """Return about how many offsets a ball has, without making them."""
     axes = [radius / size for size in spacing]
@@ -52,10 +70,10 @@ def ball_size(radius: float, spacing: Sequence[float]) -> float:
 
 
 def ball(radius: float, spacing: Sequence[float]) -> Neighbourhood:
-    """Return all offsets not longer than `radius` (with a relative slack of 1e-9 for rounding)."""
-    radii = [math.floor(radius * SLACK / size) for size in spacing]
+    """Return all offsets that meet `radius` (`longest`)."""
+    radii = [math.floor(longest(radius) / size) for size in spacing]
     table = _table(radii, spacing)
-    keep = table.distances <= radius * SLACK
+    keep = table.distances <= longest(radius)
     return _with_radii(table.offsets[keep], table.distances[keep], table.costs[keep])
 
 
@@ -67,13 +85,25 @@ def box(side: int, spacing: Sequence[float]) -> Neighbourhood:
 def _table(radii: Sequence[int], spacing: Sequence[float]) -> Neighbourhood:
     steps = np.meshgrid(*[np.arange(-r, r + 1) for r in radii], indexing="ij")
     offsets = np.stack([step.ravel() for step in steps], axis=1).astype(np.int64)
-    squares = ((offsets * np.asarray(spacing)) ** 2).sum(axis=1)
-    # Lengths that are equal by symmetry must compare equal in spite of rounding.
-    distances = np.sqrt(np.round(squares / min(spacing) ** 2, 9)) * min(spacing)
-    order = np.argsort(distances, kind="stable")
-    offsets, distances = offsets[order], distances[order]
-    costs = np.floor(COST_UNIT * distances / min(spacing) + 0.5).astype(np.int64)
+    squares = _levelled(((offsets * np.asarray(spacing)) ** 2).sum(axis=1))
+    order = np.argsort(squares, kind="stable")
+    offsets, squares = offsets[order], squares[order]
+    distances = np.sqrt(squares)
+    # Rounded before it is halved up, so that costs do not hang on the last digits of the spacing.
+    sides = np.sqrt(np.round(squares / min(spacing) ** 2, 9))
+    costs = np.floor(COST_UNIT * sides + 0.5).astype(np.int64)
     return _with_radii(offsets, distances, costs)
+
+
+def _levelled(squares: Float64s) -> Float64s:
+    """Make the squared lengths equal that are equal by symmetry and differ by rounding only."""
+    order = np.argsort(squares, kind="stable")
+    rising = squares[order]
+    first = np.zeros(rising.size, dtype=np.int64)
+    first[1:] = np.where(rising[1:] > rising[:-1] * _SAME, np.arange(1, rising.size), 0)
+    levelled = np.empty_like(squares)
+    levelled[order] = rising[np.maximum.accumulate(first)]
+    return levelled
 
 
 def _with_radii(offsets: Int64s, distances: Float64s, costs: Int64s) -> Neighbourhood:

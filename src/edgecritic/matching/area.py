@@ -9,7 +9,7 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, as_mask, as_pair
-from edgecritic.kernels.grid import SLACK
+from edgecritic.kernels.grid import longest
 from edgecritic.matching.base import Matching, Pair, strategy
 from edgecritic.matching.distance import within
 
@@ -101,7 +101,7 @@ def _compare(pair: Pair, first: BoolArray, second: BoolArray) -> Matching:
 def _dilated(mask: BoolArray, pair: Pair, element: str) -> BoolArray:
     if element == "disk":
         return within(mask, pair.spacing, pair.tolerance)
-    reach = [math.floor(pair.tolerance * SLACK / size) for size in pair.spacing]
+    reach = [math.floor(longest(pair.tolerance) / size) for size in pair.spacing]
     grown = mask
     for axis, steps in enumerate(reach):
         if element == "square":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels.grid import SLACK, Grid, ball, ball_size
+from edgecritic.kernels.grid import Grid, ball, ball_size, longest
 from edgecritic.kernels.nearest import first_hit
 from edgecritic.maps.transform import distance_transform
 from edgecritic.matching.base import Matching, Pair, strategy
@@ -20,7 +20,7 @@ _LOOKUPS = 16
 def within(mask: BoolArray, spacing: tuple[float, ...], tolerance: float) -> BoolArray:
     """Return the pixels not farther than `tolerance` from `mask`: its dilation by a ball.
 
-    A relative slack of 1e-9 absorbs rounding.
+    A distance that equals the tolerance meets it (`longest`).
 
     Examples
     --------
@@ -28,7 +28,7 @@ def within(mask: BoolArray, spacing: tuple[float, ...], tolerance: float) -> Boo
     >>> within(np.array([[True, False, False]]), (1.0, 1.0), 1.0)
     array([[ True,  True, False]])
     """
-    return np.less_equal(distance_transform(mask, spacing), tolerance * SLACK)
+    return np.less_equal(distance_transform(mask, spacing), longest(tolerance))
 
 
 @strategy(

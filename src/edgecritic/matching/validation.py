@@ -8,7 +8,7 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels.grid import SLACK, Grid, ball, ball_size
+from edgecritic.kernels.grid import Grid, ball, ball_size, longest
 from edgecritic.kernels.validation import Sight, line_of_sight, validate
 from edgecritic.matching.base import Matching, Pair, strategy
 
@@ -74,7 +74,7 @@ def sight_around(
     shape: tuple[int, ...], spacing: tuple[float, ...], tolerance: float, corners: bool
 ) -> tuple[Grid, Sight]:
     """Return the grid on which maps are validated, and what is in sight of a pixel within the tolerance."""
-    radii = [math.floor(tolerance * SLACK / size) for size in spacing]
+    radii = [math.floor(longest(tolerance) / size) for size in spacing]
     grid = Grid.around(shape, [max(radius, 1) for radius in radii])
     sight = line_of_sight(grid, ball(tolerance, spacing), spacing, corners)
     return grid, sight._replace(radii=np.asarray(radii, dtype=np.int64))

@@ -21,6 +21,7 @@ __all__ = [
     "Empty",
     "Special",
     "FAR",
+    "FORMULA",
     "MeasureInfo",
     "Needs",
     "Sees",
@@ -51,6 +52,7 @@ class Special:
     value: Callable[[Comparison, Mapping[str, Any]], float] | None = None
 
 
+FORMULA = Special("the formula, which is defined there too")
 FAR = Special("the formula, with every distance to the empty map set to the image diagonal")
 
 
@@ -96,7 +98,8 @@ class MeasureInfo:
     default : bool
         Whether it is computed when no measures are named.
     units : str
-        The unit of the value: none, ``"distance"`` (pixels or units of `spacing`), ``"bits"``, ``"percent"``.
+        The unit of the value: none, ``"distance"`` (pixels or units of `spacing`), ``"volume"``, ``"bits"``,
+        ``"percent"``.
     """
 
     symbol: str
@@ -248,7 +251,7 @@ def _computed(
             value = float(function(evidence, **parameters))
     except ArithmeticError:
         value = math.inf
-    if math.isinf(value) and evidence.empty_side is None:
+    if not math.isfinite(value) and evidence.empty_side is None:
         given = ", ".join(f"{key}={parameter}" for key, parameter in parameters.items())
         raise InputError(
             f"{name}({given}) is beyond the range of floating-point numbers; take less extreme parameters"
@@ -263,9 +266,10 @@ def _table_value(
     if comparison.on_degenerate == "raise":
         raise InputError(
             f"{name} is not defined: {comparison.empty_text}; "
-            'on_degenerate="value" (--empty value) takes the declared value, "nan" leaves it out'
+            'on_degenerate="value" (--empty value) takes the declared value, "nan" does so too '
+            "unless both maps are empty"
         )
-    if comparison.on_degenerate == "nan":
+    if comparison.on_degenerate == "nan" and comparison.nothing_to_judge:
         return math.nan
     if not isinstance(entry, Special):
         value: float | None = float(entry)

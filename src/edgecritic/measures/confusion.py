@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from edgecritic.ids import Id
-from edgecritic.measures.base import Empty, measure
+from edgecritic.measures.base import FORMULA, Empty, Special, measure
 from edgecritic.measures.checks import check_between
+from edgecritic.measures.conventions import convention_of, empty_value
 from edgecritic.measures.evidence import Comparison
 
 __all__ = [
@@ -16,6 +19,8 @@ __all__ = [
     "f",
     "precision",
     "recall",
+    "sensitivity",
+    "specificity",
     "jaccard",
     "dice",
     "kappa",
@@ -26,6 +31,16 @@ __all__ = [
 FAMILY = "confusion"
 BEST_IS_1 = Empty(both=1.0, candidate=0.0, truth=0.0)
 Strategy = str | Id | None
+
+
+def _dice_of_empty(comparison: Comparison, parameters: Mapping[str, Any]) -> float:
+    return empty_value("dice", comparison, parameters, float(comparison.empty_side == "both"))
+
+
+def _dice_table() -> Empty:
+    note = "; under compat the value of that library"
+    one = Special("0" + note, _dice_of_empty)
+    return Empty(both=Special("1" + note, _dice_of_empty), candidate=one, truth=one)
 
 
 @measure(
@@ -75,10 +90,7 @@ def phi(comparison: Comparison, /) -> float:
     >>> phi([[1, 1, 0, 0]], [[1, 0, 1, 0]])
     0.25
     """
-    counts = comparison.confusion
-    negatives = counts.tn + counts.fp
-    specificity = counts.tn / negatives if negatives else 1.0
-    return counts.tp / (counts.tp + counts.fn) * specificity
+    return recall(comparison) * specificity(comparison)
 
 
 @measure(
@@ -185,7 +197,7 @@ def precision(comparison: Comparison, /, *, strategy: Strategy = None) -> float:
     needs="confusion",
 )
 def recall(comparison: Comparison, /, *, strategy: Strategy = None) -> float:
-    """Return the share TP / (TP + FN) of truth pixels that are found.
+    """Return the share TP / (TP + FN) of truth pixels that are found, the `sensitivity`.
 
     Examples
     --------
@@ -193,6 +205,59 @@ def recall(comparison: Comparison, /, *, strategy: Strategy = None) -> float:
     0.3333333
     """
     return _rates(comparison, strategy)[1]
+
+
+@measure(
+    "sensitivity",
+    symbol="TPR",
+    family=FAMILY,
+    reference="Maier-Hein et al. 2024, Metrics Reloaded, Nature Methods 21",
+    better="higher",
+    range=(0, 1),
+    symmetric=False,
+    sees="misses",
+    empty=BEST_IS_1,
+    needs="confusion",
+    default=False,
+)
+def sensitivity(comparison: Comparison, /) -> float:
+    """Return the share TP / (TP + FN) of object voxels that are found, which is `recall` without tolerance.
+
+    Examples
+    --------
+    >>> sensitivity([[1, 1, 0, 0]], [[1, 0, 1, 1]])
+    0.3333333
+    """
+    return recall(comparison)
+
+
+@measure(
+    "specificity",
+    symbol="TNR",
+    family=FAMILY,
+    reference="Maier-Hein et al. 2024, Metrics Reloaded, Nature Methods 21",
+    better="higher",
+    range=(0, 1),
+    symmetric=False,
+    sees="false alarms",
+    empty=Empty(both=1.0, candidate=1.0, truth=FORMULA),
+    needs="confusion",
+    default=False,
+)
+def specificity(comparison: Comparison, /) -> float:
+    """Return the share TN / (TN + FP) of background voxels that are left alone.
+
+    It grows with the margin around the objects: a larger image has more background that nobody would take
+    for an object. A truth that fills the image has no background and the specificity 1.
+
+    Examples
+    --------
+    >>> specificity([[1, 1, 0, 0]], [[1, 0, 0, 0]])
+    0.6666667
+    """
+    counts = comparison.confusion
+    negatives = counts.tn + counts.fp
+    return counts.tn / negatives if negatives else 1.0
 
 
 @measure(
@@ -228,17 +293,22 @@ def jaccard(comparison: Comparison, /, *, strategy: Strategy = None) -> float:
     range=(0, 1),
     symmetric=True,
     sees="both",
-    empty=BEST_IS_1,
+    empty=_dice_table(),
     needs="confusion",
 )
-def dice(comparison: Comparison, /, *, strategy: Strategy = None) -> float:
+def dice(comparison: Comparison, /, *, strategy: Strategy = None, compat: str | None = None) -> float:
     """Return 2·TP / (2·TP + FP + FN).
+
+    `compat` names a library (`edgecritic.measures.conventions`); only their values for empty objects
+    differ: two empty ones are 1 here, to MedPy and to MetricsReloaded, NaN to MONAI, surface-distance and
+    panoptica.
 
     Examples
     --------
     >>> dice([[1, 1, 0, 0]], [[1, 0, 1, 1]])
     0.4
     """
+    convention_of({"compat": compat})
     tp, fp, fn, _ = _counts(comparison, strategy)
     return 2 * tp / (2 * tp + fp + fn)
 

@@ -70,6 +70,15 @@ class Judged:
         raise NotImplementedError
 
     @property
+    def nothing_to_judge(self) -> bool:
+        """Whether all maps are empty, which ``on_degenerate="nan"`` leaves out: such a case tells nothing.
+
+        A map that is empty beside one that is not is a miss or a false alarm, and keeps its value: left out
+        of a mean, it would make that better.
+        """
+        return self.empty_side == "both"
+
+    @property
     def empty_text(self) -> str:
         """The empty side in words."""
         side = self.empty_side
@@ -104,7 +113,7 @@ class Comparison(Judged):
     empty_distance : float
         What stands for the distance to a map without pixels.
     on_degenerate : "value", "nan" or "raise"
-        What measures do where a map is empty.
+        What measures do where a map is empty; `compare` explains the words.
     targets : tuple of two Target
         What belongs to the candidate alone and to the truth alone.
     """
@@ -256,6 +265,11 @@ class Single(Judged):
         return None if self.count else "candidate"
 
     @property
+    def nothing_to_judge(self) -> bool:
+        """Whether the only map is empty."""
+        return self.count == 0
+
+    @property
     def squeezed(self) -> BoolArray:
         """The map, as a plane if it is a volume of one plane."""
         shape = self.candidate.shape
@@ -289,8 +303,9 @@ def compare(
     empty_distance : float, optional
         What stands for the distance to a map without pixels; the image diagonal if not given.
     on_degenerate : "value", "nan" or "raise"
-        What a measure returns where a map is empty: the value of its table (with one warning), NaN,
-        or an error.
+        What a measure returns where a map is empty: the value of its table (with one warning); the same,
+        but NaN where both maps are empty; or an error. An object that was missed, or found where there is
+        none, is never NaN: left out of a mean, it would make that better.
 
     Returns
     -------

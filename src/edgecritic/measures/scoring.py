@@ -31,6 +31,7 @@ FAMILIES = (
     "figures of merit",
     "distances",
     "surfaces",
+    "volumes",
     "correspondence",
     "regions",
     "without truth",

@@ -8,7 +8,6 @@ that is not. Its area (length in 2-D) is the weight of this element.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -45,20 +44,37 @@ def element_sizes(spacing: tuple[float, ...]) -> NDArray[np.float64]:
     A face whose set and unset corners alternate is cut so that the minority's corners stay apart. A
     polygon that is not flat is triangulated so that its area is largest on unit voxels.
     """
-    ndim = len(spacing)
+    codes, points = _pieces(len(spacing))
+    real = points * np.asarray(spacing)
+    sides = real[:, 1:] - real[:, :1]
+    if len(spacing) == 2:
+        areas = np.linalg.norm(sides[:, 0], axis=1)
+    else:
+        areas = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1) / 2
+    sizes = np.zeros(2 ** (2 ** len(spacing)))
+    np.add.at(sizes, codes, areas)
+    sizes.flags.writeable = False
+    return sizes
+
+
+@lru_cache(maxsize=2)
+def _pieces(ndim: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the triangles (2-D: segments) of all elements on unit voxels, and the codes they belong to."""
     corners = list(itertools.product((0, 1), repeat=ndim))
-    sizes = np.zeros(2 ** len(corners))
-    for code in range(1, len(sizes) - 1):
+    codes: list[int] = []
+    pieces: list[list[NDArray[np.float64]]] = []
+    for code in range(1, 2 ** len(corners) - 1):
         chosen = {corner for bit, corner in enumerate(corners) if code & (2 ** (len(corners) - 1 - bit))}
         if 2 * len(chosen) > len(corners):
             chosen = set(corners) - chosen
         segments = [segment for face in _faces(ndim) for segment in _segments(face, chosen)]
         if ndim == 2:
-            sizes[code] = sum(math.dist(_middle(a, spacing), _middle(b, spacing)) for a, b in segments)
+            found = [[_middle(a), _middle(b)] for a, b in segments]
         else:
-            sizes[code] = sum(_area(loop, spacing) for loop in _loops(segments))
-    sizes.flags.writeable = False
-    return sizes
+            found = [triangle for loop in _loops(segments) for triangle in _triangles(loop)]
+        codes += [code] * len(found)
+        pieces += found
+    return np.array(codes, dtype=np.int64), np.array(pieces)
 
 
 @lru_cache(maxsize=2)
@@ -97,11 +113,10 @@ def _loops(segments: list[tuple[Edge, Edge]]) -> list[list[Edge]]:
     return loops
 
 
-def _area(loop: list[Edge], spacing: tuple[float, ...]) -> float:
-    flat = [_middle(edge, (1.0, 1.0, 1.0)) for edge in loop]
-    real = [_middle(edge, spacing) for edge in loop]
-    best = max(_triangulations(0, len(loop) - 1), key=lambda cut: round(_total(flat, cut), 9))
-    return _total(real, best)
+def _triangles(loop: list[Edge]) -> list[list[NDArray[np.float64]]]:
+    points = [_middle(edge) for edge in loop]
+    best = max(_triangulations(0, len(loop) - 1), key=lambda cut: round(_total(points, cut), 9))
+    return [[points[corner] for corner in triangle] for triangle in best]
 
 
 def _triangulations(first: int, last: int) -> list[list[tuple[int, int, int]]]:
@@ -122,7 +137,7 @@ def _total(points: list[NDArray[np.float64]], triangles: list[tuple[int, int, in
     )
 
 
-def _middle(edge: Edge, spacing: tuple[float, ...]) -> NDArray[np.float64]:
+def _middle(edge: Edge) -> NDArray[np.float64]:
     first, second = (np.asarray(corner) for corner in edge)
-    middle: NDArray[np.float64] = (first + second) / 2 * np.asarray(spacing)
+    middle: NDArray[np.float64] = (first + second) / 2
     return middle

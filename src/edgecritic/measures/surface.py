@@ -3,85 +3,47 @@
 The maps are filled objects (or thin edges, which are their own border). Conventions:
 
 ``surface``
-    ``"voxel"``: the set voxels that have a face neighbour which is not set. ``"subvoxel"``: elements on
-    the grid of voxel corners (`edgecritic.measures.subvoxel`).
+    ``"voxel"`` (if not given): the set voxels that have a face neighbour which is not set. ``"subvoxel"``:
+    elements on the grid of voxel corners (`edgecritic.measures.subvoxel`).
 ``weights``
-    ``"none"``: every element counts alike. ``"area"``: by its area; needs ``surface="subvoxel"``.
+    ``"none"`` (if not given): every element counts alike. ``"area"``: by its area; needs
+    ``surface="subvoxel"``.
 ``percentile``
-    ``"directed"``: the greater of the two directed percentiles. ``"pooled"``: of both lists together.
+    ``"directed"`` (if not given): the greater of the two directed percentiles. ``"pooled"``: of both lists
+    together.
+``direction``
+    ``"both"``: from each surface to the other. ``"to_truth"``: from the candidate's surface only, which sees
+    false alarms; ``"to_candidate"``: from the truth's only, which sees misses.
 ``compat``
-    ``"deepmind"``, ``"monai"``, ``"metricsreloaded"`` or ``"medpy"``: all choices of that library at
-    once, its values for empty objects too.
+    ``"deepmind"``, ``"monai"``, ``"metricsreloaded"``, ``"medpy"`` or ``"panoptica"``: all choices of that
+    library at once, its values for empty objects too (`edgecritic.measures.conventions`). An option that
+    says something else beside it is refused.
+
+A volume of one slice is measured as the plane that it is; the libraries take all its voxels for surface,
+and so does ``compat``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.errors import InputError
+from edgecritic.kernels.grid import longest
 from edgecritic.maps.nearest import nearest_distances
-from edgecritic.measures.base import Empty, Special, measure
+from edgecritic.measures.base import measure
 from edgecritic.measures.checks import check_between, check_choice
+from edgecritic.measures.conventions import DIRECTIONS, Convention, convention_of, empty_table
 from edgecritic.measures.evidence import Comparison, Distances
 from edgecritic.measures.subvoxel import corner_codes, element_sizes
 
-__all__ = ["hd", "hd95", "assd", "masd", "nsd"]
+__all__ = ["hd", "hd95", "asd", "assd", "masd", "nsd"]
 
 FAMILY = "surfaces"
 REFERENCE = "Maier-Hein et al. 2024, Metrics Reloaded, Nature Methods 21"
 FloatList = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Convention:
-    """The choices of a library. `empty_distance` and `empty_share` are for (one, both) sides empty."""
-
-    surface: str = "voxel"
-    weights: str = "none"
-    percentile: str = "directed"
-    empty_distance: tuple[float, float] | None = None
-    empty_share: tuple[float, float] = (0.0, 1.0)
-    refuses_empty: bool = False
-
-
-COMPAT = {
-    "deepmind": Convention(
-        surface="subvoxel",
-        weights="area",
-        empty_distance=(math.inf, math.inf),
-        empty_share=(0.0, math.nan),
-    ),
-    "monai": Convention(empty_distance=(math.nan, math.nan), empty_share=(math.nan, math.nan)),
-    "metricsreloaded": Convention(empty_distance=(math.nan, 0.0), empty_share=(math.nan, 1.0)),
-    "medpy": Convention(percentile="pooled", refuses_empty=True),
-}
-
-
-def _empty(kind: str, both: bool) -> Callable[[Comparison, Mapping[str, Any]], float]:
-    def value(comparison: Comparison, parameters: Mapping[str, Any]) -> float:
-        choice = _convention(parameters.get("compat"))
-        if choice.refuses_empty:
-            raise InputError(f"{comparison.empty_text}, and compat={parameters['compat']} refuses this")
-        if kind == "share":
-            return choice.empty_share[both]
-        if choice.empty_distance is not None:
-            return choice.empty_distance[both]
-        return 0.0 if both else comparison.empty_distance
-
-    return value
-
-
-def _table(kind: str) -> Empty:
-    one, two = ("the image diagonal", "0") if kind == "distance" else ("0", "1")
-    note = "; under compat the value of that library"
-    side = Special(one + note, _empty(kind, both=False))
-    return Empty(both=Special(two + note, _empty(kind, both=True)), candidate=side, truth=side)
 
 
 @measure(
@@ -93,13 +55,19 @@ def _table(kind: str) -> Empty:
     range=(0, math.inf),
     symmetric=True,
     sees="both",
-    empty=_table("distance"),
+    empty=empty_table("hd"),
     needs="surface",
     default=False,
     units="distance",
 )
 def hd(
-    comparison: Comparison, /, *, surface: str = "voxel", weights: str = "none", compat: str | None = None
+    comparison: Comparison,
+    /,
+    *,
+    surface: str | None = None,
+    weights: str | None = None,
+    direction: str = "both",
+    compat: str | None = None,
 ) -> float:
     """Return the Hausdorff distance of the two surfaces: the greatest distance from one to the other.
 
@@ -111,7 +79,9 @@ def hd(
     >>> hd([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]])
     4.0
     """
-    return hd95(comparison, percent=100, surface=surface, weights=weights, compat=compat)
+    options = {"surface": surface, "weights": weights, "compat": compat}
+    lists = _lists(comparison, convention_of(options), direction)
+    return max(float(elements.distances.max()) for elements in lists)
 
 
 @measure(
@@ -123,7 +93,7 @@ def hd(
     range=(0, math.inf),
     symmetric=True,
     sees="both",
-    empty=_table("distance"),
+    empty=empty_table("hd95"),
     needs="surface",
     units="distance",
 )
@@ -132,9 +102,10 @@ def hd95(
     /,
     *,
     percent: float = 95,
-    percentile: str = "directed",
-    surface: str = "voxel",
-    weights: str = "none",
+    percentile: str | None = None,
+    surface: str | None = None,
+    weights: str | None = None,
+    direction: str = "both",
     compat: str | None = None,
 ) -> float:
     """Return the 95th percentile of the distances between the two surfaces.
@@ -148,12 +119,52 @@ def hd95(
     3.8
     """
     check_between("percent", percent, 0, 100)
-    check_choice("percentile", percentile, ("directed", "pooled"))
-    choice = _convention(compat, Convention(surface, weights, percentile))
-    first, second = _elements(comparison, choice)
+    options = {"percentile": percentile, "surface": surface, "weights": weights, "compat": compat}
+    choice = convention_of(options)
+    lists = _lists(comparison, choice, direction)
     if choice.percentile == "pooled":
-        return _percentile(_Elements.joined(first, second), percent)
-    return max(_percentile(first, percent), _percentile(second, percent))
+        lists = [_Elements.joined(lists)]
+    return max(_percentile(elements, percent) for elements in lists)
+
+
+@measure(
+    "asd",
+    symbol="ASD",
+    family=FAMILY,
+    reference=REFERENCE,
+    better="lower",
+    range=(0, math.inf),
+    symmetric=False,
+    sees="false alarms",
+    empty=empty_table("asd"),
+    needs="surface",
+    default=False,
+    units="distance",
+)
+def asd(
+    comparison: Comparison,
+    /,
+    *,
+    surface: str | None = None,
+    weights: str | None = None,
+    direction: str = "to_truth",
+    compat: str | None = None,
+) -> float:
+    """Return the mean distance from one surface to the other, one direction only.
+
+    ``direction="to_truth"`` goes from the candidate's surface and sees false alarms, ``"to_candidate"``
+    from the truth's and sees misses. The mean of both is `masd`.
+
+    Examples
+    --------
+    >>> asd([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]])
+    2.0
+    >>> asd([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]], direction="to_candidate")
+    0.0
+    """
+    check_choice("direction", direction, DIRECTIONS[1:])
+    options = {"surface": surface, "weights": weights, "compat": compat}
+    return _lists(comparison, convention_of(options), direction)[0].mean()
 
 
 @measure(
@@ -165,7 +176,7 @@ def hd95(
     range=(0, math.inf),
     symmetric=True,
     sees="both",
-    empty=_table("distance"),
+    empty=empty_table("assd"),
     needs="surface",
     units="distance",
 )
@@ -173,21 +184,24 @@ def assd(
     comparison: Comparison,
     /,
     *,
-    surface: str = "voxel",
-    weights: str = "none",
+    surface: str | None = None,
+    weights: str | None = None,
     compat: str | None = None,
 ) -> float:
     """Return the mean of all distances between the two surfaces, both directions in one list.
 
-    The mean of the two directed means is `masd`.
+    The mean of the two directed means is `masd`, and what ``compat="panoptica"`` calls by this name.
 
     Examples
     --------
     >>> assd([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]])
     1.3333333
     """
-    first, second = _elements(comparison, _convention(compat, Convention(surface, weights)))
-    return _Elements.joined(first, second).mean()
+    choice = convention_of({"surface": surface, "weights": weights, "compat": compat})
+    lists = _elements(comparison, choice)
+    if choice.average == "sides":
+        return float(np.mean([elements.mean() for elements in lists]))
+    return _Elements.joined(lists).mean()
 
 
 @measure(
@@ -199,7 +213,7 @@ def assd(
     range=(0, math.inf),
     symmetric=True,
     sees="both",
-    empty=_table("distance"),
+    empty=empty_table("masd"),
     needs="surface",
     units="distance",
 )
@@ -207,8 +221,8 @@ def masd(
     comparison: Comparison,
     /,
     *,
-    surface: str = "voxel",
-    weights: str = "none",
+    surface: str | None = None,
+    weights: str | None = None,
     compat: str | None = None,
 ) -> float:
     """Return the mean of the two directed mean distances between the surfaces.
@@ -218,7 +232,8 @@ def masd(
     >>> masd([[1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0]])
     1.0
     """
-    first, second = _elements(comparison, _convention(compat, Convention(surface, weights)))
+    options = {"surface": surface, "weights": weights, "compat": compat}
+    first, second = _elements(comparison, convention_of(options))
     return (first.mean() + second.mean()) / 2
 
 
@@ -231,7 +246,7 @@ def masd(
     range=(0, 1),
     symmetric=True,
     sees="both",
-    empty=_table("share"),
+    empty=empty_table("nsd"),
     needs="surface",
 )
 def nsd(
@@ -239,13 +254,16 @@ def nsd(
     /,
     *,
     tolerance: float = 1,
-    surface: str = "voxel",
-    weights: str = "none",
+    surface: str | None = None,
+    weights: str | None = None,
+    direction: str = "both",
     compat: str | None = None,
 ) -> float:
     """Return the normalised surface Dice: the share of both surfaces within `tolerance` of the other.
 
-    `tolerance` is in pixels, or in units of `spacing`.
+    `tolerance` is in pixels, or in units of `spacing`. A distance d meets it if d ≤ tolerance · (1 + 1e-9),
+    here as everywhere: a shift by one slice is within a tolerance of one slice, whatever the rounding. With
+    a direction it is the share of one surface. ``compat="panoptica"`` takes the mean of the two shares.
 
     Examples
     --------
@@ -253,9 +271,12 @@ def nsd(
     0.6666667
     """
     check_between("tolerance", tolerance, 0, math.inf)
-    first, second = _elements(comparison, _convention(compat, Convention(surface, weights)))
-    near = first.size_within(tolerance) + second.size_within(tolerance)
-    return near / (first.size_within(math.inf) + second.size_within(math.inf))
+    choice = convention_of({"surface": surface, "weights": weights, "compat": compat})
+    lists = _lists(comparison, choice, direction)
+    if choice.average == "pooled":
+        lists = [_Elements.joined(lists)]
+    limit = longest(tolerance)
+    return float(np.mean([each.size_within(limit) / each.size_within(math.inf) for each in lists]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +287,10 @@ class _Elements:
     weights: FloatList | None
 
     @classmethod
-    def joined(cls, first: _Elements, second: _Elements) -> _Elements:
-        weights = None
-        if first.weights is not None and second.weights is not None:
-            weights = np.concatenate([first.weights, second.weights])
-        return cls(np.concatenate([first.distances, second.distances]), weights)
+    def joined(cls, lists: list[_Elements]) -> _Elements:
+        weights = [each.weights for each in lists if each.weights is not None]
+        distances = np.concatenate([each.distances for each in lists])
+        return cls(distances, np.concatenate(weights) if weights else None)
 
     def mean(self) -> float:
         return float(np.average(self.distances, weights=self.weights))
@@ -280,26 +300,25 @@ class _Elements:
         return float(np.count_nonzero(near) if self.weights is None else self.weights[near].sum())
 
 
-def _convention(compat: object, own: Convention | None = None) -> Convention:
-    if compat is not None:
-        check_choice("compat", compat, (None, *COMPAT))
-        return COMPAT[str(compat)]
-    own = own or Convention()
-    check_choice("surface", own.surface, ("voxel", "subvoxel"))
-    check_choice("weights", own.weights, ("none", "area"))
-    if own.weights == "area" and own.surface != "subvoxel":
-        raise InputError('weights="area" needs surface="subvoxel": voxels have no area')
-    return own
+def _lists(comparison: Comparison, choice: Convention, direction: str) -> list[_Elements]:
+    """Return the lists of distances of the directions that are asked for."""
+    check_choice("direction", direction, DIRECTIONS)
+    lists = _elements(comparison, choice)
+    return {"both": lists, "to_truth": lists[:1], "to_candidate": lists[1:]}[direction]
 
 
-def _elements(comparison: Comparison, choice: Convention) -> tuple[_Elements, _Elements]:
-    if choice.surface == "voxel":
+def _elements(comparison: Comparison, choice: Convention) -> list[_Elements]:
+    """Return the distances from the candidate's surface to the truth's, and the other way round."""
+    weights: tuple[FloatList | None, FloatList | None] = None, None
+    if choice.surface == "subvoxel":
+        found, first, second = comparison.cached("subvoxel", _subvoxel)
+        if choice.weights == "area":
+            weights = first, second
+    elif choice.planes or comparison.truth.ndim == 2 or 1 not in comparison.truth.shape:
         found = comparison.surface
-        return _Elements(found.to_truth, None), _Elements(found.to_candidate, None)
-    found, first, second = comparison.cached("subvoxel", _subvoxel)
-    if choice.weights == "none":
-        return _Elements(found.to_truth, None), _Elements(found.to_candidate, None)
-    return _Elements(found.to_truth, first), _Elements(found.to_candidate, second)
+    else:
+        found = comparison.distances
+    return [_Elements(found.to_truth, weights[0]), _Elements(found.to_candidate, weights[1])]
 
 
 def _subvoxel(comparison: Comparison) -> tuple[Distances, FloatList, FloatList]:

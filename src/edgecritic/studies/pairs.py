@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from edgecritic.assignment.pixel_lists import PixelMatcher
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels.grid import SLACK
+from edgecritic.kernels.grid import longest
 from edgecritic.kernels.validation import validate
 from edgecritic.maps.transform import distance_transform
 from edgecritic.matching.validation import lowest_cosine, sight_around
@@ -89,7 +89,7 @@ class Comparer:
         if mask.shape != self.shape:
             raise InputError(f"expected a map of shape {self.shape}, got {mask.shape}")
         distance = distance_transform(mask)
-        limits = np.array([t * SLACK for t in self.tolerances])
+        limits = np.array([longest(t) for t in self.tolerances])
         near = np.searchsorted(limits, distance.reshape(-1), side="left").astype(np.uint8)
         areas = np.cumsum(np.bincount(near, minlength=limits.size + 1))[: limits.size]
         pixels = np.flatnonzero(mask)
