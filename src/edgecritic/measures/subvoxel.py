@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from edgecritic.inputs import BoolArray
 
-__all__ = ["corner_codes", "element_sizes"]
+__all__ = ["corner_codes", "element_sizes", "face_segments", "joined_loops"]
 
 Corner = tuple[int, ...]
 Edge = frozenset[Corner]
@@ -52,13 +52,18 @@ def element_sizes(spacing: tuple[float, ...]) -> NDArray[np.float64]:
         chosen = {corner for bit, corner in enumerate(corners) if code & (2 ** (len(corners) - 1 - bit))}
         if 2 * len(chosen) > len(corners):
             chosen = set(corners) - chosen
-        segments = [segment for face in _faces(ndim) for segment in _segments(face, chosen)]
+        segments = face_segments(ndim, chosen)
         if ndim == 2:
             sizes[code] = sum(math.dist(_middle(a, spacing), _middle(b, spacing)) for a, b in segments)
         else:
-            sizes[code] = sum(_area(loop, spacing) for loop in _loops(segments))
+            sizes[code] = sum(_area(loop, spacing) for loop in joined_loops(segments))
     sizes.flags.writeable = False
     return sizes
+
+
+def face_segments(ndim: int, chosen: set[Corner]) -> list[tuple[Edge, Edge]]:
+    """Return the lines of the surface on all faces of a cell; where corners alternate the chosen stay apart."""
+    return [segment for face in _faces(ndim) for segment in _segments(face, chosen)]
 
 
 @lru_cache(maxsize=2)
@@ -83,7 +88,7 @@ def _segments(face: list[Corner], chosen: set[Corner]) -> Iterator[tuple[Edge, E
                 yield edges[i - 1], edges[i]
 
 
-def _loops(segments: list[tuple[Edge, Edge]]) -> list[list[Edge]]:
+def joined_loops(segments: list[tuple[Edge, Edge]]) -> list[list[Edge]]:
     """Join segments end to end; every end belongs to exactly two."""
     left = list(segments)
     loops = []

@@ -4,14 +4,17 @@ The maps are filled objects (or thin edges, which are their own border). Convent
 
 ``surface``
     ``"voxel"``: the set voxels that have a face neighbour which is not set. ``"subvoxel"``: elements on
-    the grid of voxel corners (`edgecritic.measures.subvoxel`).
+    the grid of voxel corners (`edgecritic.measures.subvoxel`). ``"mesh"``: polygons whose points follow the
+    smoothed object, and exact distances to them (`edgecritic.measures.polygons`).
 ``weights``
-    ``"none"``: every element counts alike. ``"area"``: by its area; needs ``surface="subvoxel"``.
+    ``"none"``: every element counts alike. ``"area"``: by its area; needs ``surface="subvoxel"``. The elements
+    of a mesh always count by their area (length in 2-D).
 ``percentile``
     ``"directed"``: the greater of the two directed percentiles. ``"pooled"``: of both lists together.
 ``compat``
-    ``"deepmind"``, ``"monai"``, ``"metricsreloaded"`` or ``"medpy"``: all choices of that library at
-    once, its values for empty objects too.
+    ``"deepmind"``, ``"monai"``, ``"metricsreloaded"``, ``"medpy"`` or ``"meshmetrics"``: all choices of that
+    library at once, its values for empty objects too. That of MeshMetrics is a mesh through the middles of
+    the edges between voxels, with its triangles as elements.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from edgecritic.maps.nearest import nearest_distances
 from edgecritic.measures.base import Empty, Special, measure
 from edgecritic.measures.checks import check_between, check_choice
 from edgecritic.measures.evidence import Comparison, Distances
+from edgecritic.measures.mesh import mesh_evidence
 from edgecritic.measures.subvoxel import corner_codes, element_sizes
 
 __all__ = ["hd", "hd95", "assd", "masd", "nsd"]
@@ -36,6 +40,8 @@ __all__ = ["hd", "hd95", "assd", "masd", "nsd"]
 FAMILY = "surfaces"
 REFERENCE = "Maier-Hein et al. 2024, Metrics Reloaded, Nature Methods 21"
 FloatList = NDArray[np.float64]
+MESH_SLACK = 1e-6
+"""Voxels by which a distance between meshes, whose points are computed, may exceed a tolerance it equals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ class Convention:
     surface: str = "voxel"
     weights: str = "none"
     percentile: str = "directed"
+    smooth: bool = True
     empty_distance: tuple[float, float] | None = None
     empty_share: tuple[float, float] = (0.0, 1.0)
     refuses_empty: bool = False
@@ -60,6 +67,7 @@ COMPAT = {
     "monai": Convention(empty_distance=(math.nan, math.nan), empty_share=(math.nan, math.nan)),
     "metricsreloaded": Convention(empty_distance=(math.nan, 0.0), empty_share=(math.nan, 1.0)),
     "medpy": Convention(percentile="pooled", refuses_empty=True),
+    "meshmetrics": Convention(surface="mesh", smooth=False, empty_distance=(math.inf, 0.0)),
 }
 
 
@@ -264,19 +272,20 @@ class _Elements:
 
     distances: FloatList
     weights: FloatList | None
+    slack: float = 0.0
 
     @classmethod
     def joined(cls, first: _Elements, second: _Elements) -> _Elements:
         weights = None
         if first.weights is not None and second.weights is not None:
             weights = np.concatenate([first.weights, second.weights])
-        return cls(np.concatenate([first.distances, second.distances]), weights)
+        return cls(np.concatenate([first.distances, second.distances]), weights, first.slack)
 
     def mean(self) -> float:
         return float(np.average(self.distances, weights=self.weights))
 
     def size_within(self, distance: float) -> float:
-        near = self.distances <= distance
+        near = self.distances <= distance + self.slack
         return float(np.count_nonzero(near) if self.weights is None else self.weights[near].sum())
 
 
@@ -285,9 +294,9 @@ def _convention(compat: object, own: Convention | None = None) -> Convention:
         check_choice("compat", compat, (None, *COMPAT))
         return COMPAT[str(compat)]
     own = own or Convention()
-    check_choice("surface", own.surface, ("voxel", "subvoxel"))
+    check_choice("surface", own.surface, ("voxel", "subvoxel", "mesh"))
     check_choice("weights", own.weights, ("none", "area"))
-    if own.weights == "area" and own.surface != "subvoxel":
+    if own.weights == "area" and own.surface == "voxel":
         raise InputError('weights="area" needs surface="subvoxel": voxels have no area')
     return own
 
@@ -296,6 +305,13 @@ def _elements(comparison: Comparison, choice: Convention) -> tuple[_Elements, _E
     if choice.surface == "voxel":
         found = comparison.surface
         return _Elements(found.to_truth, None), _Elements(found.to_candidate, None)
+    if choice.surface == "mesh":
+        mesh = mesh_evidence(comparison, smooth=choice.smooth)
+        slack = MESH_SLACK * min(comparison.spacing)
+        return (
+            _Elements(mesh.distances.to_truth, mesh.candidate.sizes, slack),
+            _Elements(mesh.distances.to_candidate, mesh.truth.sizes, slack),
+        )
     found, first, second = comparison.cached("subvoxel", _subvoxel)
     if choice.weights == "none":
         return _Elements(found.to_truth, None), _Elements(found.to_candidate, None)
