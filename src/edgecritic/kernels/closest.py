@@ -1,4 +1,4 @@
-"""Exact distances from points to polygons: cells of a grid around each point, and a tree of boxes for the rest.
+"""Exact distances from points to polygons: cells of a grid around each point, a tree of boxes for the rest.
 
 Polygons are those of `edgecritic.kernels.polygons`. Distances are squared.
 """
@@ -40,7 +40,7 @@ def _to_polygon(
     """Squared distance of a point to polygon `p`: the least over the triangles of its fan.
 
     A triangle has the corners 0, u and v as seen from the hub. Where the foot of the perpendicular is
-    outside of it, the nearest point is on a side.
+    outside of it, the nearest point is on one of the sides across which it lies.
     """
     low, high = starts[p], starts[p + 1]
     if high - low == 2:
@@ -63,9 +63,11 @@ def _to_polygon(
             s, t = s / whole, t / whole
             rx, ry, rz = x - s * ux - t * vx, y - s * uy - t * vy, z - s * uz - t * vz
             best = min(best, rx * rx + ry * ry + rz * rz)
-        else:
+        if s + t > whole or whole <= 0:
             best = min(best, _to_segment(x, y, z, ux, uy, uz, vx, vy, vz))
+        if t < 0 or whole <= 0:
             best = min(best, _to_segment(x, y, z, 0.0, 0.0, 0.0, ux, uy, uz))
+        if s < 0 or whole <= 0:
             best = min(best, _to_segment(x, y, z, 0.0, 0.0, 0.0, vx, vy, vz))
         vx, vy, vz, vv, pv = ux, uy, uz, uu, pu
     return best
@@ -88,7 +90,8 @@ def closest_in_cells(
     ----------
     queries : (n, 3) points
     spacing : size of a cell
-    numbers : 3-D, 1 + the number of the cell that is cut, else 0; with a margin of `REACH` (not along an axis of 1)
+    numbers : 3-D, 1 + the number of the cell that is cut, else 0; with a margin of `REACH` cells along axes
+        longer than 1
     firsts : first polygon of every cell that is cut
     """
     found = np.empty(queries.shape[0], np.float64)
@@ -188,7 +191,8 @@ def _to_box(x: float, y: float, z: float, box: Float64s) -> float:
     dx = max(box[0] - x, 0.0, x - box[3])
     dy = max(box[1] - y, 0.0, y - box[4])
     dz = max(box[2] - z, 0.0, z - box[5])
-    return dx * dx + dy * dy + dz * dz
+    square: float = dx * dx + dy * dy + dz * dz
+    return square
 
 
 @kernel

@@ -1,7 +1,8 @@
-"""Polygons of a surface between voxels: a smoothed field, the polygons of all cells that are cut, their elements.
+"""Polygons of a surface between voxels: a smoothed field, the polygons of all cut cells, their elements.
 
 All arrays of points have three columns; planes lie at 0 in the first. Polygon number p has the points
-``starts[p]:starts[p + 1]``: two make a segment, three a triangle, more a fan of triangles around ``hubs[p]``.
+``starts[p]:starts[p + 1]``: two make a segment, three a triangle, more a fan of triangles around their
+middle, the hub of the polygon.
 """
 
 from __future__ import annotations
@@ -106,11 +107,14 @@ def lay_polygons(
 
 
 @kernel
-def polygon_elements(starts: Int64s, points: Float64s) -> tuple[Float64s, Float64s, Float64s, Float64s]:
-    """Return hub, radius around it, centre of gravity and size (area, or length) of every polygon."""
+def polygon_elements(starts: Int64s, points: Float64s) -> tuple[Float64s, Float64s, Float64s]:
+    """Return hub, radius around it and size (area, of segments length) of every polygon."""
     count = starts.size - 1
-    hubs, centres = np.zeros((count, 3), np.float64), np.zeros((count, 3), np.float64)
-    radii, sizes = np.zeros(count, np.float64), np.zeros(count, np.float64)
+    hubs, radii, sizes = (
+        np.zeros((count, 3), np.float64),
+        np.zeros(count, np.float64),
+        np.zeros(count, np.float64),
+    )
     for p in range(count):
         low, high = starts[p], starts[p + 1]
         x = y = z = 0.0
@@ -120,20 +124,14 @@ def polygon_elements(starts: Int64s, points: Float64s) -> tuple[Float64s, Float6
             z += points[v, 2]
         x, y, z = x / (high - low), y / (high - low), z / (high - low)
         hubs[p, 0], hubs[p, 1], hubs[p, 2] = x, y, z
-        total = cx = cy = cz = far = 0.0
+        area = far = 0.0
         for v in range(low, high):
             w = v + 1 if v + 1 < high else low
             ax, ay, az = points[v, 0] - x, points[v, 1] - y, points[v, 2] - z
             bx, by, bz = points[w, 0] - x, points[w, 1] - y, points[w, 2] - z
             far = max(far, ax * ax + ay * ay + az * az)
             nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-            area = 0.5 * math.sqrt(nx * nx + ny * ny + nz * nz)
-            total += area
-            cx += area * (ax + bx)
-            cy += area * (ay + by)
-            cz += area * (az + bz)
+            area += 0.5 * math.sqrt(nx * nx + ny * ny + nz * nz)
         radii[p] = math.sqrt(far)
-        share = 1 / (3 * total) if total > 0 and high - low > 2 else 0.0
-        centres[p, 0], centres[p, 1], centres[p, 2] = x + share * cx, y + share * cy, z + share * cz
-        sizes[p] = total if high - low > 2 else 2 * radii[p]
-    return hubs, radii, centres, sizes
+        sizes[p] = area if high - low > 2 else 2 * radii[p]
+    return hubs, radii, sizes

@@ -44,6 +44,39 @@ class Mesh(Value):
         """3 for a surface in space, 2 for a line in a plane."""
         return int(self.vertices.shape[1])
 
+    def on_grid(self, affine: Any) -> Mesh:
+        """Return a mesh of world coordinates in those of a volume, as `edgecritic.score` compares them.
+
+        Parameters
+        ----------
+        affine : (4, 4) array_like
+            Takes voxel numbers to the mesh's coordinates, as of a NIfTI image. Its columns may be turned but
+            must be at right angles.
+
+        Returns
+        -------
+        Mesh
+            The centre of the first voxel is at 0, axes are those of the volume, in its units.
+
+        Examples
+        --------
+        >>> corner = as_mesh([[2, 0, 0], [2, 3, 0], [2, 0, 3]], [[0, 1, 2]])
+        >>> corner.on_grid([[0, 0, 1, 2], [0, 1, 0, 0], [3, 0, 0, 0], [0, 0, 0, 1]]).vertices.tolist()
+        [[0.0, 0.0, 0.0], [0.0, 3.0, 0.0], [3.0, 0.0, 0.0]]
+        """
+        matrix = np.asarray(affine, dtype=np.float64)
+        sizes = np.linalg.norm(matrix[:3, :3], axis=0) if matrix.shape == (4, 4) else np.zeros(3)
+        if self.ndim != 3 or not (np.isfinite(matrix).all() and sizes.min() > 0):
+            raise InputError(
+                f"affine must be a regular 4 × 4 matrix, of a mesh in space, got {matrix.tolist()}"
+            )
+        turn = matrix[:3, :3] / sizes
+        if not np.allclose(turn.T @ turn, np.eye(3), atol=1e-4):
+            raise InputError(
+                "the axes of the affine are not at right angles, so that no voxel size describes it"
+            )
+        return Mesh(vertices=(self.vertices - matrix[:3, 3]) @ turn, faces=self.faces)
+
     def as_dict(self) -> dict[str, Any]:
         """Return how much there is of it, ready for JSON."""
         return {"ndim": self.ndim, "vertices": len(self.vertices), "faces": len(self.faces)}
@@ -67,14 +100,18 @@ def as_mesh(vertices: Any, faces: Any) -> Mesh:
     """
     places = as_array(vertices, "vertices")
     if places.ndim != 2 or places.shape[1] not in (2, 3) or places.dtype.kind not in "fiu":
-        raise InputError(f"vertices must be numbers of shape (n, 3) or (n, 2), got {places.dtype} {places.shape}")
+        raise InputError(
+            f"vertices must be numbers of shape (n, 3) or (n, 2), got {places.dtype} {places.shape}"
+        )
     places = places.astype(np.float64)
     if not np.isfinite(places).all():
-        raise InputError("vertices holds NaN or infinite values", remedy="repair the mesh before it is judged")
+        raise InputError(
+            "vertices holds NaN or infinite values", remedy="repair the mesh before it is judged"
+        )
     corners = _triangles(faces)
     if corners.size and (corners.min() < 0 or corners.max() >= len(places)):
         raise InputError(
-            f"faces name the vertices {corners.min()} to {corners.max()}, but there are {len(places)} from 0 on"
+            f"faces name the vertices {corners.min()} to {corners.max()}, but there are {len(places)} from 0"
         )
     if corners.shape[1] == 2 and places.shape[1] == 3:
         if corners.size and np.ptp(places[corners, 2]) > 0:
@@ -90,7 +127,9 @@ def _triangles(faces: Any) -> NDArray[np.int64]:
     if len(lengths) > 1:
         if min(lengths) < 3:
             raise InputError("faces must be all lines or all polygons, got both")
-        return np.concatenate([_fan(np.asarray([face for face in faces if len(face) == n])) for n in sorted(lengths)])
+        return np.concatenate(
+            [_fan(np.asarray([face for face in faces if len(face) == n])) for n in sorted(lengths)]
+        )
     if isinstance(faces, Sequence) and not lengths:
         return np.zeros((0, 3), dtype=np.int64)
     return _fan(as_array(faces, "faces"))
@@ -98,7 +137,9 @@ def _triangles(faces: Any) -> NDArray[np.int64]:
 
 def _fan(faces: NDArray[Any]) -> NDArray[np.int64]:
     if faces.ndim != 2 or faces.shape[1] < 2 or faces.dtype.kind not in "iu":
-        raise InputError(f"faces must be whole numbers of shape (m, k) with k ≥ 2, got {faces.dtype} {faces.shape}")
+        raise InputError(
+            f"faces must be whole numbers of shape (m, k) with k ≥ 2, got {faces.dtype} {faces.shape}"
+        )
     whole = faces.astype(np.int64)
     if whole.shape[1] < 4:
         return whole

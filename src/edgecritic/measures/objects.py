@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.errors import MissingExtraError
+from edgecritic.errors import InputError, MissingExtraError
 from edgecritic.inputs import BoolArray, diagonal
 from edgecritic.maps.target import Target
 from edgecritic.measures.base import Empty, measure
-from edgecritic.measures.checks import check_share
+from edgecritic.measures.checks import check_choice, check_positive, check_share
 from edgecritic.measures.evidence import Comparison
+from edgecritic.measures.mesh import mesh_band
 
 __all__ = ["boundary_iou", "cldice"]
 
@@ -31,18 +32,33 @@ BEST_IS_1 = Empty(both=1.0, candidate=0.0, truth=0.0)
     empty=BEST_IS_1,
     needs="surface",
 )
-def boundary_iou(comparison: Comparison, /, *, dilation: float = 0.02) -> float:
+def boundary_iou(
+    comparison: Comparison,
+    /,
+    *,
+    dilation: float = 0.02,
+    distance: float | None = None,
+    surface: str = "voxel",
+) -> float:
     """Return the overlap |A ∩ B| / |A ∪ B| of the inner boundary bands A and B of the two objects.
 
     A band is the part of an object within max(1, round(`dilation` · diagonal)) steps (to any of the 8,
     in 3-D 26 neighbours) of what is outside; the outside of the image counts as outside. For objects
     thinner than the band it is the plain overlap. Sizes are in pixels, whatever the spacing.
 
+    With ``surface="mesh"`` a band is made of the pixels whose centre is less than `distance` (in units of
+    `spacing`) from the object's polygons (`edgecritic.measures.polygons`), as in MeshMetrics.
+
     Examples
     --------
     >>> boundary_iou([[1, 1, 0]], [[1, 0, 0]])
     0.5
     """
+    check_choice("surface", surface, ("voxel", "mesh"))
+    if (surface == "mesh") != (distance is not None):
+        raise InputError("distance and surface=mesh belong together: boundary_iou(surface=mesh, distance=2)")
+    if distance is not None:
+        return _mesh_overlap(comparison, distance)
     check_share("dilation", dilation)
     shape = comparison.truth.shape
     steps = max(1, round(dilation * diagonal(shape, (1.0,) * len(shape))))
@@ -84,6 +100,21 @@ def cldice(comparison: Comparison, /) -> float:
     sensitive = int(np.count_nonzero(second & candidate)) / int(np.count_nonzero(second))
     total = precise + sensitive
     return 2 * precise * sensitive / total if total else 0.0
+
+
+def _mesh_overlap(comparison: Comparison, distance: float) -> float:
+    check_positive("distance", distance)
+    first, second = (
+        target.cached(f"mesh band {distance!r}", lambda own: mesh_band(own, distance))
+        for target in comparison.targets
+    )
+    union = int(np.count_nonzero(first | second))
+    if union == 0:
+        raise InputError(
+            f"no pixel's centre is within {distance:g} of the surface of its object",
+            remedy="take a distance of at least half a pixel",
+        )
+    return int(np.count_nonzero(first & second)) / union
 
 
 def _band(target: Target, steps: int) -> BoolArray:

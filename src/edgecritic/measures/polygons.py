@@ -39,7 +39,7 @@ class Polygons:
     ----------
     starts, points : first point of every polygon; (n, 3) positions
     hubs, radii : middle of the points of every polygon, and how far they are from it
-    centres, sizes : centre of gravity, and area (2-D: length) of every polygon
+    sizes : area (2-D: length) of every polygon
     grid : numbers of the cells that are cut, first polygon of each, size of a cell; ``None`` for meshes
     """
 
@@ -47,7 +47,6 @@ class Polygons:
     points: FloatArray
     hubs: FloatArray = field(repr=False)
     radii: FloatArray = field(repr=False)
-    centres: FloatArray = field(repr=False)
     sizes: FloatArray = field(repr=False)
     grid: tuple[NDArray[np.int32], NDArray[np.int64], FloatArray] | None = field(default=None, repr=False)
 
@@ -72,9 +71,9 @@ class Polygons:
     def _tree(self) -> tuple[FloatArray, NDArray[np.int64]]:
         from edgecritic.kernels.closest import interleave, make_tree
 
-        low = self.centres.min(axis=0)
-        extent = float((self.centres - low).max()) or 1.0
-        places = ((self.centres - low) * ((2**20 - 1) / extent)).astype(np.int64)
+        low = self.hubs.min(axis=0)
+        extent = float((self.hubs - low).max()) or 1.0
+        places = ((self.hubs - low) * ((2**20 - 1) / extent)).astype(np.int64)
         order = np.argsort(interleave(places), kind="stable")
         return make_tree(self.starts, self.points, order), order
 
@@ -140,18 +139,18 @@ def _filtered(padded: NDArray[np.uint8], ndim: int) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=1)
 def _weights() -> NDArray[np.float32]:
-    """Half of the filter, the middle first: Gaussians of variance 1 and 2 mixed to sum 1 and second moment 0."""
+    """Half of the filter, the middle first: Gaussians of variance 1 and 2 mixed; sum 1, second moment 0."""
     steps = np.arange(RADIUS + 1, dtype=np.float64)
     both = [np.exp(-(steps**2) / (2 * variance)) for variance in (1, 2)]
     narrow, wide = (bell / (bell[0] + 2 * bell[1:].sum()) for bell in both)
     moments = [float((bell * steps**2).sum()) for bell in (narrow, wide)]
     share = moments[1] / (moments[1] - moments[0])
-    return (share * narrow + (1 - share) * wide).astype(np.float32)
+    return np.asarray(share * narrow + (1 - share) * wide, dtype=np.float32)
 
 
 @lru_cache(maxsize=4)
 def _table(ndim: int, *, whole: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the polygons of every code as rows (edges, edge numbers …, 0), and the two ends of every edge."""
+    """Return the polygons of every code as rows (edges, edge numbers …, 0), and the ends of every edge."""
     corners = list(itertools.product((0, 1), repeat=ndim))
     edges = [
         (low, high)

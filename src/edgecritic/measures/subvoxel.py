@@ -62,7 +62,7 @@ def element_sizes(spacing: tuple[float, ...]) -> NDArray[np.float64]:
 
 
 def face_segments(ndim: int, chosen: set[Corner]) -> list[tuple[Edge, Edge]]:
-    """Return the lines of the surface on all faces of a cell; where corners alternate the chosen stay apart."""
+    """Return the lines of the surface on all faces of a cell; of alternating corners the chosen are apart."""
     return [segment for face in _faces(ndim) for segment in _segments(face, chosen)]
 
 

@@ -7,8 +7,8 @@ The maps are filled objects (or thin edges, which are their own border). Convent
     the grid of voxel corners (`edgecritic.measures.subvoxel`). ``"mesh"``: polygons whose points follow the
     smoothed object, and exact distances to them (`edgecritic.measures.polygons`).
 ``weights``
-    ``"none"``: every element counts alike. ``"area"``: by its area; needs ``surface="subvoxel"``. The elements
-    of a mesh always count by their area (length in 2-D).
+    ``"none"``: every element counts alike. ``"area"``: by its area; needs ``surface="subvoxel"``. The
+    elements of a mesh always count by their area (length in 2-D).
 ``percentile``
     ``"directed"``: the greater of the two directed percentiles. ``"pooled"``: of both lists together.
 ``compat``
@@ -332,7 +332,9 @@ def _subvoxel(comparison: Comparison) -> tuple[Distances, FloatList, FloatList]:
 def _percentile(elements: _Elements, percent: float) -> float:
     if elements.weights is None:
         return float(np.percentile(elements.distances, percent))
-    order = np.argsort(elements.distances, kind="stable")
+    if percent == 100:
+        return float(elements.distances.max())
+    order = np.argsort(elements.distances)
     shares = np.cumsum(elements.weights[order]) / elements.weights.sum()
     rank = min(int(np.searchsorted(shares, percent / 100)), order.size - 1)
     return float(elements.distances[order[rank]])
