@@ -172,7 +172,8 @@ def test_discs_in_a_plane_and_in_a_volume_of_one_plane():
     found = values(first, second, (0.7, 1.0))
     assert found["masd"] == pytest.approx(3.5, rel=0.01)
     assert found["hd95"] == pytest.approx(3.5, rel=0.08)
-    assert found["nsd(tolerance=3)"] == 0
+    assert found["nsd(tolerance=2)"] == 0
+    assert found["nsd(tolerance=3)"] < 0.06  # true is 0; terraces along the axes are up to half a pixel off
     again = values(first[None], second[None], (5.0, 0.7, 1.0))
     assert again == pytest.approx(found)
     assert values(first[:, None], second[:, None], (0.7, 5.0, 1.0)) == pytest.approx(found)

@@ -20,7 +20,7 @@ The maps are filled objects (or thin edges, which are their own border). Convent
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.maps.nearest import nearest_distances
 from edgecritic.measures.base import Empty, Special, measure
+from edgecritic.measures.base import measures as registry
 from edgecritic.measures.checks import check_between, check_choice
 from edgecritic.measures.evidence import Comparison, Distances
 from edgecritic.measures.mesh import mesh_evidence
@@ -287,6 +288,25 @@ class _Elements:
     def size_within(self, distance: float) -> float:
         near = self.distances <= distance + self.slack
         return float(np.count_nonzero(near) if self.weights is None else self.weights[near].sum())
+
+
+def surface_note(ids: Sequence[str]) -> str:
+    """Say which surface the measures among `ids` used that name none, nothing if all do.
+
+    Examples
+    --------
+    >>> surface_note(["hd95", "nsd(tolerance=2)", "dice", "masd(surface=mesh)"])
+    'surface=voxel in hd95, nsd(tolerance=2)'
+    """
+    bound = [registry.bind(text) for text in ids]
+    silent = [
+        str(each)
+        for each in bound
+        if "surface" in each.entry.parameters
+        and "compat" in each.entry.parameters
+        and not {"surface", "compat"} & set(each.id.options)
+    ]
+    return f"surface=voxel in {', '.join(silent)}" if silent else ""
 
 
 def _convention(compat: object, own: Convention | None = None) -> Convention:
