@@ -208,6 +208,7 @@ def fans(surface):
             )
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("smooth", [True, False])
 def test_distances_are_those_of_brute_force(smooth):
     mask = ndimage.gaussian_filter(RNG.random((7, 8, 9)), 1) > 0.51
@@ -220,12 +221,14 @@ def test_distances_are_those_of_brute_force(smooth):
     np.testing.assert_allclose(surface.distances(points), brute_force(points, triangles), atol=1e-12)
 
 
+@pytest.mark.kernels
 def test_distances_to_degenerate_triangles():
     flat = as_mesh([[0, 0, 0], [1, 0, 0], [3, 0, 0], [9, 9, 9]], [[0, 1, 2], [3, 3, 3]])
     points = np.array([[2.0, 2, 0], [5, 0, 0], [9, 9, 8], [-1, 0, 0]])
     np.testing.assert_allclose(of_mesh(flat).distances(points), [2, 2, 1, 1])
 
 
+@pytest.mark.kernels
 def test_surfaces_are_closed():
     # Every edge of a closed surface belongs to two polygons, whatever the corners of the cells.
     mask = RNG.random((6, 7, 8)) < 0.5
@@ -338,6 +341,7 @@ def test_values_of_meshmetrics_on_its_meshes(data, name):
 
 
 # Printed by pymeshmetrics 1.4.1 for a voxel and the same 7 further, and for two boxes of a plane.
+@pytest.mark.kernels
 def test_small_values_of_meshmetrics():
     first, second = np.zeros((2, 9, 9, 20), dtype=bool)
     first[4, 4, 4] = second[4, 4, 11] = True

@@ -55,7 +55,7 @@ def lay_polygons(
     field: Bytes | Float32s,
     cells: Int64s,
     codes: Bytes,
-    table: Bytes,
+    table: Int64s,
     ends: Int64s,
     spacing: Float64s,
     least: float,

@@ -149,7 +149,7 @@ def _weights() -> NDArray[np.float32]:
 
 
 @lru_cache(maxsize=4)
-def _table(ndim: int, *, whole: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _table(ndim: int, *, whole: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the polygons of every code as rows (edges, edge numbers …, 0), and the ends of every edge."""
     corners = list(itertools.product((0, 1), repeat=ndim))
     edges = [
@@ -158,7 +158,7 @@ def _table(ndim: int, *, whole: bool) -> tuple[NDArray[np.uint8], NDArray[np.int
         if sum(abs(a - b) for a, b in zip(low, high, strict=True)) == 1
     ]
     numbers = {frozenset(edge): number for number, edge in enumerate(edges)}
-    table = np.zeros((2 ** len(corners), 32), dtype=np.uint8)
+    table = np.zeros((2 ** len(corners), 32), dtype=np.int64)
     for code in range(1, len(table) - 1):
         chosen = {corner for bit, corner in enumerate(corners) if code & (2 ** (len(corners) - 1 - bit))}
         segments = face_segments(ndim, chosen)
