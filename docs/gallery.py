@@ -100,8 +100,50 @@ def labels(work: Path) -> Path:
     return folder / "out" / "labels.png"
 
 
+def surfaces(work: Path) -> Path:
+    """A disc cut by thick rows: what stands for its border."""
+    from edgecritic.figures import COLOURS, GREY, axes_of, save_figure
+    from edgecritic.measures.polygons import of_mask
+
+    spacing, centre, radius = np.array([3.0, 1.0]), np.array([16.4, 16.8]), 13.0
+    places = np.stack(np.meshgrid(np.arange(12), np.arange(34), indexing="ij"), axis=-1) * spacing
+    mask = ((places - centre) ** 2).sum(axis=-1) <= radius**2
+    ax = axes_of(None, (7.0, 6.0))
+    ax.pcolormesh(
+        np.arange(35) - 0.5,
+        (np.arange(13) - 0.5) * 3,
+        mask,
+        cmap="Greys",
+        vmin=0,
+        vmax=6,
+        edgecolor="#eeeeee",
+    )
+    turn = np.linspace(0, 2 * np.pi, 400)
+    ax.plot(
+        centre[1] + radius * np.cos(turn),
+        centre[0] + radius * np.sin(turn),
+        "--",
+        color=GREY,
+        label="the disc",
+    )
+    rim = places[edgecritic.maps.border(mask)]
+    ax.plot(rim[:, 1], rim[:, 0], "s", color=COLOURS[0], label="voxel")
+    corners = np.pad(mask, 1)
+    full = sum(corners[i : i + 13, j : j + 35].astype(int) for i in (0, 1) for j in (0, 1))
+    cut = np.argwhere((full > 0) & (full < 4)) * spacing - spacing / 2
+    ax.plot(cut[:, 1], cut[:, 0], ".", color=COLOURS[1], label="subvoxel")
+    mesh = of_mask(mask, tuple(spacing))
+    for number, start in enumerate(mesh.starts[:-1]):
+        line = mesh.points[start : start + 2, 1:] - spacing
+        ax.plot(line[:, 1], line[:, 0], color=COLOURS[2], lw=2, label="mesh" if number == 0 else None)
+    ax.set(aspect="equal", xlabel="mm", ylabel="mm", title="Pixels of 3 × 1 mm")
+    ax.legend(loc="upper right")
+    save_figure(ax.figure, work / "surfaces.png")
+    return work / "surfaces.png"
+
+
 FIGURES: tuple[Callable[[Path], Path], ...] = (
-    matching, strategies, curve, worst, tuning, montage, rates, displacement, labels,
+    matching, strategies, curve, worst, tuning, montage, rates, displacement, labels, surfaces,
 )  # fmt: skip
 
 

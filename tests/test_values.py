@@ -212,6 +212,7 @@ MAKERS = [
     lambda: edgecritic.match(TRUTHS[0], TRUTHS[1], tolerance=2),
     lambda: edgecritic.score(TRUTHS[0], TRUTHS, ["hausdorff", "jaccard"]),
     lambda: edgecritic.detect(IMAGE, "sobel"),
+    lambda: edgecritic.maps.as_mesh([[0, 0], [0, 1], [1, 0]], [[0, 1], [1, 2], [2, 0]]),
     lambda: [edgecritic.compare(*TRUTHS[:2]).confusion, edgecritic.compare(*TRUTHS[:2]).distances],
     lambda: edgecritic.measures.curves(STRENGTH, TRUTHS[0], "jaccard", thresholds=3),
     lambda: edgecritic.protocols.human_level([edgecritic.protocols.human_counts(TRUTHS)]),

@@ -128,7 +128,7 @@ def test_measures_are_functions_of_arrays_too():
         "hd95(percent=-0.5)",
         "hd95(percent=100.5)",
         "hd95(percentile=median)",
-        "hd95(surface=mesh)",
+        "hd95(surface=meshes)",
         "hd95(weights=area)",
         "hd95(compat=itk)",
         "nsd(tolerance=-0.5)",

@@ -121,6 +121,7 @@ def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
     else:
         if judged.spacing is not None:
             print(f"pixel size {size_text(judged.spacing)}")
+        _tell_surface(args, found.measures)
         print(found)
     return 0
 
@@ -196,6 +197,7 @@ def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
     used = [size_text(size) for size in sizes if size is not None]
     told = f", pixel size {used[0] if len(sizes) == 1 else 'of each file'}" if used else ""
     print(f"{len(scores)} images{told}")
+    _tell_surface(args, first.measures)
     if args.measures:
         print(_rows(found))
         return
@@ -203,6 +205,15 @@ def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
     if any(len(one.annotators) > 1 for one in scores.values()):
         columns["mean of best"] = found.best
     print(render(first.measures, first.better, first.families, columns))
+
+
+def _tell_surface(args: argparse.Namespace, measures: Sequence[str]) -> None:
+    """Print which surface the measures took that were asked for without naming one."""
+    from edgecritic.measures.surface import surface_note
+
+    note = surface_note(measures) if args.measures else ""
+    if note:
+        print(note)
 
 
 def _rows(found: ScoreRun) -> str:

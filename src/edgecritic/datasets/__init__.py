@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from edgecritic.datasets.files import read_volume as read_volume
     from edgecritic.datasets.layouts import find_maps as find_maps
     from edgecritic.datasets.layouts import find_truths as find_truths
+    from edgecritic.datasets.meshes import read_mesh as read_mesh
     from edgecritic.datasets.write import write_bsds_mat as write_bsds_mat
     from edgecritic.datasets.write import write_image as write_image
     from edgecritic.datasets.write import write_map as write_map
@@ -44,6 +45,7 @@ _HOMES = {
         ("read_candidates", "read_spacing", "read_strength", "read_truths", "read_volume"), "files"
     ),
     **dict.fromkeys(("find_maps", "find_truths"), "layouts"),
+    "read_mesh": "meshes",
     **dict.fromkeys(("write_bsds_mat", "write_image", "write_map"), "write"),
 }
 

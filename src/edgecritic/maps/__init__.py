@@ -9,6 +9,8 @@ from edgecritic.lazy import attach
 if TYPE_CHECKING:
     from edgecritic.maps.boundaries import label_boundaries as label_boundaries
     from edgecritic.maps.hysteresis import hysteresis as hysteresis
+    from edgecritic.maps.mesh import Mesh as Mesh
+    from edgecritic.maps.mesh import as_mesh as as_mesh
     from edgecritic.maps.nearest import border as border
     from edgecritic.maps.suppression import suppress as suppress
     from edgecritic.maps.thinning import thin as thin
@@ -21,6 +23,8 @@ _HOMES = {
     "border": "nearest",
     "distance_transform": "transform",
     "label_boundaries": "boundaries",
+    "Mesh": "mesh",
+    "as_mesh": "mesh",
 }
 
 __all__ = list(_HOMES)

@@ -19,7 +19,7 @@ from edgecritic.measures.evidence import Comparison
 __all__ = ["COMPAT", "Convention", "DIRECTIONS", "convention_of", "empty_table", "empty_value"]
 
 DIRECTIONS = ("both", "to_truth", "to_candidate")
-SURFACES = ("voxel", "subvoxel")
+SURFACES = ("voxel", "subvoxel", "mesh")
 Values = tuple[float, float, float]
 """What a measure is if the candidate alone, the truth alone, or both are empty."""
 
@@ -37,6 +37,8 @@ class Convention:
         the mean of the two lists' means under any convention.
     planes : bool
         Whether a volume of one slice is a plane, whose surface is a curve. Else all its voxels are surface.
+    smooth : bool
+        Whether the points of a mesh follow the smoothed object, or are the middles of edges between voxels.
     empty : dict
         `Values` of measures where objects are empty; a measure that is not there refuses empty objects.
         Values of a directed measure (``"nsd directed"``) are those of ``direction="to_truth"``.
@@ -47,6 +49,7 @@ class Convention:
     percentile: str = "directed"
     average: str = "pooled"
     planes: bool = False
+    smooth: bool = True
     empty: Mapping[str, Values] = field(default_factory=dict)
 
 
@@ -94,6 +97,14 @@ COMPAT = {
         percentile="pooled",
         average="sides",
         empty={"assd": (_INF, _INF, _NAN), "masd": (_INF, _INF, _NAN), "dice": (0.0, 0.0, _NAN)},
+    ),
+    "meshmetrics": Convention(
+        surface="mesh",
+        smooth=False,
+        empty={
+            **dict.fromkeys(("hd", "hd95", "asd", "assd", "masd"), (_INF, _INF, 0.0)),
+            **dict.fromkeys(("nsd", "dice"), (0.0, 0.0, 1.0)),
+        },
     ),
 }
 

@@ -13,8 +13,9 @@ from edgecritic.kernels.grid import longest
 from edgecritic.maps.nearest import distance_map
 from edgecritic.maps.target import Target
 from edgecritic.measures.base import Empty, measure
-from edgecritic.measures.checks import check_between, check_choice, check_share
+from edgecritic.measures.checks import check_between, check_choice, check_positive, check_share
 from edgecritic.measures.evidence import Comparison
+from edgecritic.measures.mesh import mesh_band
 
 __all__ = ["boundary_iou", "cldice"]
 
@@ -35,7 +36,12 @@ BEST_IS_1 = Empty(both=1.0, candidate=0.0, truth=0.0)
     needs="surface",
 )
 def boundary_iou(
-    comparison: Comparison, /, *, dilation: float | None = None, distance: float | None = None
+    comparison: Comparison,
+    /,
+    *,
+    dilation: float | None = None,
+    distance: float | None = None,
+    surface: str = "voxel",
 ) -> float:
     """Return the overlap |A ∩ B| / |A ∪ B| of the inner boundary bands A and B of the two objects.
 
@@ -51,16 +57,30 @@ def boundary_iou(
 
     For objects thinner than the band it is the plain overlap.
 
+    With ``surface="mesh"`` a band is made of the pixels whose centre is less than `distance` (in units of
+    `spacing`) from the object's polygons (`edgecritic.measures.polygons`), as in MeshMetrics.
+
     Examples
     --------
     >>> boundary_iou([[1, 1, 0]], [[1, 0, 0]])
     0.5
     """
-    if distance is not None:
-        bands = _metric_bands(comparison, dilation, distance)
+    check_choice("surface", surface, ("voxel", "mesh"))
+    if surface == "mesh" and distance is None:
+        raise InputError(
+            "surface=mesh needs the width of the band", remedy="write boundary_iou(surface=mesh, distance=2)"
+        )
+    if distance is not None and dilation is not None:
+        raise InputError(
+            f"distance={distance:g} and dilation={dilation:g} both say how wide the band is",
+            remedy="leave one of them out",
+        )
+    if distance is None:
+        first, second = _step_bands(comparison, 0.02 if dilation is None else dilation)
+    elif surface == "mesh":
+        first, second = _mesh_bands(comparison, distance)
     else:
-        bands = _step_bands(comparison, 0.02 if dilation is None else dilation)
-    first, second = bands
+        first, second = _metric_bands(comparison, distance)
     return int(np.count_nonzero(first & second)) / int(np.count_nonzero(first | second))
 
 
@@ -113,12 +133,7 @@ def _step_bands(comparison: Comparison, dilation: float) -> list[BoolArray]:
     return [target.cached(f"band {steps}", lambda own: _band(own, steps)) for target in comparison.targets]
 
 
-def _metric_bands(comparison: Comparison, dilation: float | None, distance: float) -> list[BoolArray]:
-    if dilation is not None:
-        raise InputError(
-            f"distance={distance:g} and dilation={dilation:g} both say how wide the band is",
-            remedy="leave one of them out",
-        )
+def _metric_bands(comparison: Comparison, distance: float) -> list[BoolArray]:
     check_between("distance", distance, 0, math.inf)
     axis = _one_plane(comparison.truth)
     smallest = min(size for own, size in enumerate(comparison.spacing) if own != axis)
@@ -131,6 +146,20 @@ def _metric_bands(comparison: Comparison, dilation: float | None, distance: floa
         target.cached(f"band within {distance!r}", lambda own: _band_within(own, distance))
         for target in comparison.targets
     ]
+
+
+def _mesh_bands(comparison: Comparison, distance: float) -> list[BoolArray]:
+    check_positive("distance", distance)
+    bands = [
+        target.cached(f"mesh band {distance!r}", lambda own: mesh_band(own, distance))
+        for target in comparison.targets
+    ]
+    if not any(band.any() for band in bands):
+        raise InputError(
+            f"no pixel's centre is within {distance:g} of the surface of its object",
+            remedy="take a distance of at least half a pixel",
+        )
+    return bands
 
 
 def _band_within(target: Target, distance: float) -> BoolArray:

@@ -17,6 +17,7 @@ from edgecritic.measures import regions
 from edgecritic.measures.base import MeasureInfo
 from edgecritic.measures.base import measures as registry
 from edgecritic.measures.evidence import Comparison, OnDegenerate, Single, check_policy
+from edgecritic.measures.mesh import mesh_pairs
 from edgecritic.registry import Bound
 from edgecritic.tables import arrow, text_table
 from edgecritic.values import Value, plain_number
@@ -182,6 +183,9 @@ def score(
     """
     chosen = choose(measures, default_measures(), strategy=strategy, tolerance=tolerance)
     check_policy(on_degenerate)
+    meshes = mesh_pairs(candidate, truths, spacing, on_degenerate)
+    if meshes is not None:
+        return _scores(chosen, [[float(bound(pair)) for bound in chosen] for pair in meshes])
     several = as_maps(truths)
     kinds = {bound.entry.info.needs == "segmentation" for bound in chosen}
     if kinds == {True}:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from edgecritic.inputs import BoolArray
 
-__all__ = ["corner_codes", "element_sizes"]
+__all__ = ["corner_codes", "element_sizes", "face_segments", "joined_loops"]
 
 Corner = tuple[int, ...]
 Edge = frozenset[Corner]
@@ -67,14 +67,19 @@ def _pieces(ndim: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         chosen = {corner for bit, corner in enumerate(corners) if code & (2 ** (len(corners) - 1 - bit))}
         if 2 * len(chosen) > len(corners):
             chosen = set(corners) - chosen
-        segments = [segment for face in _faces(ndim) for segment in _segments(face, chosen)]
+        segments = face_segments(ndim, chosen)
         if ndim == 2:
             found = [[_middle(a), _middle(b)] for a, b in segments]
         else:
-            found = [triangle for loop in _loops(segments) for triangle in _triangles(loop)]
+            found = [triangle for loop in joined_loops(segments) for triangle in _triangles(loop)]
         codes += [code] * len(found)
         pieces += found
     return np.array(codes, dtype=np.int64), np.array(pieces)
+
+
+def face_segments(ndim: int, chosen: set[Corner]) -> list[tuple[Edge, Edge]]:
+    """Return the lines of the surface on all faces of a cell; of alternating corners the chosen are apart."""
+    return [segment for face in _faces(ndim) for segment in _segments(face, chosen)]
 
 
 @lru_cache(maxsize=2)
@@ -99,7 +104,7 @@ def _segments(face: list[Corner], chosen: set[Corner]) -> Iterator[tuple[Edge, E
                 yield edges[i - 1], edges[i]
 
 
-def _loops(segments: list[tuple[Edge, Edge]]) -> list[list[Edge]]:
+def joined_loops(segments: list[tuple[Edge, Edge]]) -> list[list[Edge]]:
     """Join segments end to end; every end belongs to exactly two."""
     left = list(segments)
     loops = []

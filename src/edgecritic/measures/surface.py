@@ -4,10 +4,11 @@ The maps are filled objects (or thin edges, which are their own border). Convent
 
 ``surface``
     ``"voxel"`` (if not given): the set voxels that have a face neighbour which is not set. ``"subvoxel"``:
-    elements on the grid of voxel corners (`edgecritic.measures.subvoxel`).
+    elements on the grid of voxel corners (`edgecritic.measures.subvoxel`). ``"mesh"``: polygons whose points
+    follow the smoothed object, and exact distances to them (`edgecritic.measures.polygons`).
 ``weights``
     ``"none"`` (if not given): every element counts alike. ``"area"``: by its area; needs
-    ``surface="subvoxel"``.
+    ``surface="subvoxel"``. The elements of a mesh always count by their area (length in 2-D).
 ``percentile``
     ``"directed"`` (if not given): the greater of the two directed percentiles. ``"pooled"``: of both lists
     together.
@@ -15,9 +16,10 @@ The maps are filled objects (or thin edges, which are their own border). Convent
     ``"both"``: from each surface to the other. ``"to_truth"``: from the candidate's surface only, which sees
     false alarms; ``"to_candidate"``: from the truth's only, which sees misses.
 ``compat``
-    ``"deepmind"``, ``"monai"``, ``"metricsreloaded"``, ``"medpy"`` or ``"panoptica"``: all choices of that
-    library at once, its values for empty objects too (`edgecritic.measures.conventions`). An option that
-    says something else beside it is refused.
+    ``"deepmind"``, ``"monai"``, ``"metricsreloaded"``, ``"medpy"``, ``"panoptica"`` or ``"meshmetrics"``: all
+    choices of that library at once, its values for empty objects too (`edgecritic.measures.conventions`). An
+    option that says something else beside it is refused. The surface of MeshMetrics is a mesh through the
+    middles of the edges between voxels, with its triangles as elements.
 
 A volume of one slice is measured as the plane that it is; the libraries take all its voxels for surface,
 and so does ``compat``.
@@ -26,6 +28,7 @@ and so does ``compat``.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,9 +37,11 @@ from numpy.typing import NDArray
 from edgecritic.kernels.grid import longest
 from edgecritic.maps.nearest import nearest_distances
 from edgecritic.measures.base import measure
+from edgecritic.measures.base import measures as registry
 from edgecritic.measures.checks import check_between, check_choice
 from edgecritic.measures.conventions import DIRECTIONS, Convention, convention_of, empty_table
 from edgecritic.measures.evidence import Comparison, Distances
+from edgecritic.measures.mesh import mesh_evidence
 from edgecritic.measures.subvoxel import corner_codes, element_sizes
 
 __all__ = ["hd", "hd95", "asd", "assd", "masd", "nsd"]
@@ -44,6 +49,8 @@ __all__ = ["hd", "hd95", "asd", "assd", "masd", "nsd"]
 FAMILY = "surfaces"
 REFERENCE = "Maier-Hein et al. 2024, Metrics Reloaded, Nature Methods 21"
 FloatList = NDArray[np.float64]
+MESH_SLACK = 1e-6
+"""Voxels by which a distance between meshes, whose points are computed, may exceed a tolerance it equals."""
 
 
 @measure(
@@ -285,19 +292,39 @@ class _Elements:
 
     distances: FloatList
     weights: FloatList | None
+    slack: float = 0.0
 
     @classmethod
     def joined(cls, lists: list[_Elements]) -> _Elements:
         weights = [each.weights for each in lists if each.weights is not None]
         distances = np.concatenate([each.distances for each in lists])
-        return cls(distances, np.concatenate(weights) if weights else None)
+        return cls(distances, np.concatenate(weights) if weights else None, lists[0].slack)
 
     def mean(self) -> float:
         return float(np.average(self.distances, weights=self.weights))
 
     def size_within(self, distance: float) -> float:
-        near = self.distances <= distance
+        near = self.distances <= distance + self.slack
         return float(np.count_nonzero(near) if self.weights is None else self.weights[near].sum())
+
+
+def surface_note(ids: Sequence[str]) -> str:
+    """Say which surface the measures among `ids` used that name none, nothing if all do.
+
+    Examples
+    --------
+    >>> surface_note(["hd95", "nsd(tolerance=2)", "dice", "masd(surface=mesh)"])
+    'surface=voxel in hd95, nsd(tolerance=2)'
+    """
+    bound = [registry.bind(text) for text in ids]
+    silent = [
+        str(each)
+        for each in bound
+        if "surface" in each.entry.parameters
+        and "compat" in each.entry.parameters
+        and not {"surface", "compat"} & set(each.id.options)
+    ]
+    return f"surface=voxel in {', '.join(silent)}" if silent else ""
 
 
 def _lists(comparison: Comparison, choice: Convention, direction: str) -> list[_Elements]:
@@ -309,6 +336,13 @@ def _lists(comparison: Comparison, choice: Convention, direction: str) -> list[_
 
 def _elements(comparison: Comparison, choice: Convention) -> list[_Elements]:
     """Return the distances from the candidate's surface to the truth's, and the other way round."""
+    if choice.surface == "mesh":
+        mesh = mesh_evidence(comparison, smooth=choice.smooth)
+        slack = MESH_SLACK * min(comparison.spacing)
+        return [
+            _Elements(mesh.distances.to_truth, mesh.candidate.sizes, slack),
+            _Elements(mesh.distances.to_candidate, mesh.truth.sizes, slack),
+        ]
     weights: tuple[FloatList | None, FloatList | None] = None, None
     if choice.surface == "subvoxel":
         found, first, second = comparison.cached("subvoxel", _subvoxel)
@@ -335,7 +369,9 @@ def _subvoxel(comparison: Comparison) -> tuple[Distances, FloatList, FloatList]:
 def _percentile(elements: _Elements, percent: float) -> float:
     if elements.weights is None:
         return float(np.percentile(elements.distances, percent))
-    order = np.argsort(elements.distances, kind="stable")
+    if percent == 100:
+        return float(elements.distances.max())
+    order = np.argsort(elements.distances)
     shares = np.cumsum(elements.weights[order]) / elements.weights.sum()
     rank = min(int(np.searchsorted(shares, percent / 100)), order.size - 1)
     return float(elements.distances[order[rank]])

@@ -16,6 +16,7 @@ from edgecritic.datasets.content import Content, digest, read_content
 from edgecritic.datasets.files import read_array, read_segmentations, read_truths
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.layouts import find_maps
+from edgecritic.datasets.meshes import is_mesh, read_mesh
 from edgecritic.datasets.spacing import Sizes, choose_spacing
 from edgecritic.errors import (
     InputError,
@@ -249,6 +250,8 @@ def score_files(
 ) -> ScoredMap:
     """Read a candidate and its truths and compute the measures; without truths those that need none."""
     ids = settings.measures
+    if any(is_mesh(_path(source)) for source in (candidate, *truths)):
+        return _score_meshes(candidate, truths, settings)
     if _judges_regions(ids):
         labels = [found for truth in truths for found in _label_maps(truth)]
         chosen = _choose(_label_maps(candidate), settings.level, candidate)
@@ -272,6 +275,25 @@ def score_files(
         on_degenerate=settings.empty,
     )
     return ScoredMap(scores=scores, spacing=spacing, empty=_empty_sides(mask, maps))
+
+
+def _score_meshes(
+    candidate: Path | Content, truths: Sequence[Path | Content], settings: ScoreSettings
+) -> ScoredMap:
+    others = [_path(source) for source in (candidate, *truths) if not is_mesh(_path(source))]
+    if others or not truths:
+        raise InputError(
+            "a mesh is judged by other meshes here" + (f", got {others[0]}" if others else ""),
+            remedy="to judge it by a volume use Python: edgecritic.score(mesh.on_grid(affine), volume, …)",
+        )
+    scores = score(
+        read_mesh(candidate),
+        [read_mesh(truth) for truth in truths],
+        settings.measures,
+        tolerance=settings.tolerance,
+        on_degenerate=settings.empty,
+    )
+    return ScoredMap(scores=scores)
 
 
 def check_measures(settings: ScoreSettings) -> None:

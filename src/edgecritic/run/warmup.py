@@ -74,6 +74,7 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
         ("sweep of thresholds", _sweep),
         ("measures, 2-D", lambda: _measure(2)),
         ("measures, 3-D", lambda: _measure(3)),
+        ("measures of meshes", _measure_meshes),
         *_detectors(),
         ("annotators and studies", _studies),
         ("edits of label maps", warm_edits),
@@ -194,6 +195,14 @@ def _measure(ndim: int) -> None:
     candidate, truth = tiny_pair(ndim)
     score(candidate, truth)
     score_alone(candidate)
+
+
+def _measure_meshes() -> None:
+    from edgecritic.measures import score
+
+    for ndim in (2, 3):
+        candidate, truth = tiny_pair(ndim)
+        score(candidate, truth, ["masd(surface=mesh)", "masd(compat=meshmetrics)"])
 
 
 def _detectors() -> list[tuple[str, Callable[[], Any]]]:
