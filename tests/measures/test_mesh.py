@@ -481,6 +481,7 @@ def test_a_mesh_against_an_empty_volume():
     [
         ([[0, 0, 0, 0]], [[0, 0, 0]], "shape"),
         ([[0, 0, math.nan]] * 3, [[0, 1, 2]], "NaN"),
+        ([[0, 0, 1e200]] * 3, [[0, 1, 2]], "beyond"),
         ([[0, 0, 0]] * 3, [[0, 1, 3]], "vertices 0 to 3"),
         ([[0, 0, 0]] * 3, [[0, 1, -1]], "vertices -1 to 1"),
         ([[0, 0, 0]] * 3, [[0.0, 1.0, 2.0]], "whole numbers"),
@@ -507,3 +508,16 @@ def test_unknown_surfaces_and_weights_of_voxels_are_refused():
     for text in ("hd95(surface=meshes)", "hd95(weights=area)"):
         with pytest.raises(InputError):
             measures.bind(text)(pair)
+
+
+def test_the_command_says_which_surface_was_used(tmp_path, capsys):
+    from edgecritic.cli.main import main
+
+    disc = np.zeros((12, 12), dtype=bool)
+    disc[3:9, 3:9] = True
+    np.save(tmp_path / "disc.npy", disc)
+    file = str(tmp_path / "disc.npy")
+    assert main(["score", file, file, "-m", "hd95", "dice", "masd(surface=mesh)", "hd(compat=medpy)"]) == 0
+    assert "surface=voxel in hd95\n" in capsys.readouterr().out
+    assert main(["score", file, file, "-m", "masd(surface=mesh)", "dice"]) == 0
+    assert "surface=voxel" not in capsys.readouterr().out

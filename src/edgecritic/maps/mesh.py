@@ -14,6 +14,8 @@ from edgecritic.values import Value
 
 __all__ = ["Mesh", "as_mesh"]
 
+_FARTHEST = 1e100  # the squares of distances are still numbers
+
 
 class Mesh(Value):
     """A surface made of polygons in space, or a line made of segments in a plane.
@@ -88,7 +90,7 @@ def as_mesh(vertices: Any, faces: Any) -> Mesh:
     Parameters
     ----------
     vertices : array_like, (n, 3) or (n, 2)
-        Finite positions.
+        Positions, none beyond ±1e100.
     faces : array_like, or a list of sequences of indices
         Triangles, larger polygons (cut into triangles around their first vertex) or segments; one kind only.
 
@@ -104,9 +106,10 @@ def as_mesh(vertices: Any, faces: Any) -> Mesh:
             f"vertices must be numbers of shape (n, 3) or (n, 2), got {places.dtype} {places.shape}"
         )
     places = places.astype(np.float64)
-    if not np.isfinite(places).all():
+    if not (np.abs(places) <= _FARTHEST).all():
         raise InputError(
-            "vertices holds NaN or infinite values", remedy="repair the mesh before it is judged"
+            f"vertices holds NaN or values beyond ±{_FARTHEST:g}",
+            remedy="repair the mesh before it is judged",
         )
     corners = _triangles(faces)
     if corners.size and (corners.min() < 0 or corners.max() >= len(places)):
