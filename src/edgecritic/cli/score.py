@@ -16,6 +16,7 @@ from edgecritic.cli._options import (
     add_json,
     add_out,
     add_quiet,
+    add_resample,
     add_spacing,
     add_split,
     add_truth,
@@ -48,6 +49,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     what.add_argument("-s", "--strategy", metavar="ID", help="how all measures match that match pixels")
     what.add_argument("--tolerance", type=float, metavar="D", help="of all measures that have a tolerance")
     add_spacing(what)
+    add_resample(what)
     what.add_argument(
         "--empty",
         choices=("value", "nan", "raise"),
@@ -95,6 +97,7 @@ def run(args: argparse.Namespace) -> int:
         strategy=args.strategy,
         tolerance=args.tolerance,
         spacing=read_spacing(args.spacing),
+        resample=args.resample,
         empty=args.empty,
         binarize=args.binarize,
         label=args.label,
@@ -106,20 +109,21 @@ def run(args: argparse.Namespace) -> int:
 
 def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
     from edgecritic.cli._output import print_json
-    from edgecritic.datasets.spacing import size_text
+    from edgecritic.geometry import judged_text
     from edgecritic.run.score import score_files
 
     judged = score_files(args.candidate, [*args.truths, *_truths_of_file(args)], settings)
     found = judged.scores
     if args.json:
-        print_json(found.as_dict())
+        print_json(judged.as_dict())
     elif args.csv:
         rows = found.per_annotator
         names = [str(number + 1) for number in range(len(rows))]
         _print_csv("annotator", found.measures, zip(names, rows, strict=True))
     else:
-        if judged.spacing is not None:
-            print(f"pixel size {size_text(judged.spacing)}")
+        print(judged_text(found.shape, judged.spacing))
+        for note in judged.notes:
+            print(note)
         print(found)
     return 0
 
@@ -194,7 +198,11 @@ def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
     sizes = {judged.spacing for judged in found.maps.values()}
     used = [size_text(size) for size in sizes if size is not None]
     told = f", pixel size {used[0] if len(sizes) == 1 else 'of each file'}" if used else ""
-    print(f"{len(scores)} images{told}")
+    kinds = sorted({len(one.shape) for one in scores.values()})
+    print(f"{len(scores)} images, judged in {' and '.join(f'{ndim}-D' for ndim in kinds)}{told}")
+    for name, judged in found.maps.items():
+        for note in judged.notes:
+            print(f"{name}: {note}")
     if args.measures:
         print(_rows(found))
         return
