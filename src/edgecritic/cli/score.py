@@ -130,14 +130,17 @@ def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
 
 def _truths_of_file(args: argparse.Namespace) -> tuple[Path, ...]:
     """Return the truths of a single map: a file, or what a data set holds of that name."""
+    from edgecritic.cli._output import complain
     from edgecritic.datasets.cases import find_cases
     from edgecritic.errors import InputError
 
     if args.truth is None:
         return ()
-    found = find_cases(args.candidate, args.truth, split=args.split)
+    found = find_cases(args.candidate, args.truth, split=args.split, roles=True)
     if not found.cases:
         raise InputError(f"{args.truth}: holds no truth called like {args.candidate}")
+    for note in found.notes():
+        complain(note)
     return found.cases[0].truths
 
 
@@ -200,9 +203,11 @@ def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
     told = f", pixel size {used[0] if len(sizes) == 1 else 'of each file'}" if used else ""
     kinds = sorted({len(one.shape) for one in scores.values()})
     print(f"{len(scores)} images, judged in {' and '.join(f'{ndim}-D' for ndim in kinds)}{told}")
-    for name, judged in found.maps.items():
-        for note in judged.notes:
-            print(f"{name}: {note}")
+    for note in (
+        *found.notes,
+        *(f"{name}: {one}" for name, each in found.maps.items() for one in each.notes),
+    ):
+        print(note)
     if args.measures:
         print(_rows(found))
         return

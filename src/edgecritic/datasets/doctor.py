@@ -155,7 +155,7 @@ def diagnose(
     -------
     Diagnosis
     """
-    dataset = find_cases(predictions, truth, images=images, masks=masks, split=split)
+    dataset = find_cases(predictions, truth, images=images, masks=masks, split=split, roles=True)
     findings = list(_check_names(dataset, str(truth)))
     counts: list[int] = []
     levels: dict[str, list[str]] = {}
@@ -244,6 +244,8 @@ def _check_names(dataset: Dataset, truth: str) -> Iterator[Finding]:
         yield Finding("warning", name, "has no photo", "add it to the images folder", "no photo")
     for name in dataset.without_mask:
         yield Finding("warning", name, "has no mask, so all its pixels count", "add the mask", "no mask")
+    for note in dataset.notes():
+        yield Finding("note", truth, note, "", "names")
     for path in dataset.ignored:
         yield Finding("note", str(path), "is of no known kind and was left out", "", "ignored file")
 

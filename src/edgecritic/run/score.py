@@ -96,10 +96,13 @@ class ScoreRun(Value):
     maps : dict of ScoredMap
         By name, in natural order.
     failures : tuple of Failure
+    notes : tuple of str
+        What was decided about names.
     """
 
     maps: dict[str, ScoredMap]
     failures: tuple[Failure, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def means(self) -> dict[str, float]:
@@ -124,6 +127,7 @@ class ScoreRun(Value):
             "counts": self.counts,
             "images": {name: one.as_dict() for name, one in self.maps.items()},
             "failures": failure_rows(self.failures),
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
     def rows(self) -> list[dict[str, Any]]:
@@ -185,7 +189,7 @@ def score_folder(
     check_measures(chosen)
     home = absolute(out)
     records = None if home is None else home / RECORDS / "@score"
-    found = _pairs(Path(maps), truth, split)
+    found, notes = _pairs(Path(maps), truth, split)
     work = [
         _Job(name, path.absolute(), tuple(one.absolute() for one in truths), chosen, records, fresh)
         for name, path, truths in found
@@ -198,18 +202,19 @@ def score_folder(
             good[name] = finished[name]
         else:
             failures.append(Failure(id=name, path=str(path), message=finished[name]))
-    return ScoreRun(maps=good, failures=tuple(failures))
+    return ScoreRun(maps=good, failures=tuple(failures), notes=tuple(notes))
 
 
 def _pairs(
     maps: Path, truth: str | Path | None, split: str | None
-) -> list[tuple[str, Path, tuple[Path, ...]]]:
+) -> tuple[list[tuple[str, Path, tuple[Path, ...]]], list[str]]:
     if truth is None:
-        return [(name, paths[0], ()) for name, paths in find_maps(maps).files.items()]
-    dataset = find_cases(maps, truth, split=split)
+        return [(name, paths[0], ()) for name, paths in find_maps(maps).files.items()], []
+    dataset = find_cases(maps, truth, split=split, roles=True)
     if not dataset.cases:
         raise InputError("no map has a truth of the same name; " + "; ".join(dataset.problems()))
-    return [(case.id, case.prediction, case.truths) for case in dataset.cases if case.prediction is not None]
+    found = [(case.id, case.prediction, case.truths) for case in dataset.cases if case.prediction is not None]
+    return found, dataset.notes()
 
 
 def _scored(job: _Job) -> tuple[str, ScoredMap | str]:
