@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from edgecritic.datasets.content import Content, PathLike, read_content
 from edgecritic.datasets.files import (
     read_candidates,
+    read_geometry,
     read_image,
     read_mask,
     read_strength,
@@ -20,6 +21,7 @@ from edgecritic.datasets.files import (
 from edgecritic.datasets.layouts.base import Listing, find_maps, find_truths, is_map, some
 from edgecritic.datasets.names import natural_key, pair_by_role
 from edgecritic.errors import DataError, InputError
+from edgecritic.geometry import place
 from edgecritic.inputs import BoolArray, FloatArray
 
 __all__ = ["Case", "Dataset", "find_cases"]
@@ -70,8 +72,13 @@ class Case:
         return read_candidates(self._need(self.prediction, "prediction"))
 
     def load_truths(self, *, binarize: float | None = None) -> list[BoolArray]:
-        """Return one binary map per annotator, all of one shape."""
-        maps = [found for path in self.truths for found in read_truths(self.source(path), binarize=binarize)]
+        """Return one binary map per annotator, all of one shape and, where files tell it, on one grid."""
+        told = [read_geometry(self.source(path), verify=False) for path in self.truths]
+        maps = [
+            place(geometry, told[0], names=(path.name, self.truths[0].name)).bring(found)
+            for path, geometry in zip(self.truths, told, strict=True)
+            for found in read_truths(self.source(path), binarize=binarize)
+        ]
         shapes = sorted({found.shape for found in maps})
         if len(shapes) > 1:
             raise InputError(f"{self.id}: the annotators' maps differ in shape: {shapes}")
