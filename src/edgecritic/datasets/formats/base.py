@@ -45,8 +45,8 @@ class Format:
         Reader of where the voxels lie, for formats that tell it; the second argument says whether to go
         through all voxels as well, to verify what is verified when they are read.
     beside : callable, optional
-        Tells, of the start of a file, the name of a second file in the same folder that holds the numbers, or
-        None; its bytes are read behind those of the first.
+        Tells, of the bytes of a file that is a header only, the name of the file in the same folder that
+        holds the numbers, and the header that is put before them; None for a file that holds its numbers.
     write : callable, optional
         Writes a map to a stream, with the given number of bits per value.
     write_volume : callable, optional
@@ -63,7 +63,7 @@ class Format:
     labels: Callable[[bytes, str | None], Iterable[Array]] | None = None
     holds_labels: Callable[[bytes], bool] | None = None
     geometry: Callable[[bytes, bool], Geometry] | None = None
-    beside: Callable[[bytes], str | None] | None = None
+    beside: Callable[[bytes], tuple[str, bytes] | None] | None = None
     write: Callable[[BinaryIO, Array, int], None] | None = None
     write_volume: Callable[[BinaryIO, Array, Geometry, bool], None] | None = None
 
