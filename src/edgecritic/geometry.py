@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,12 @@ __all__ = [
     *("judged", "judged_text", "same_sizes", "size_text"),
 ]
 
-Resample = Literal["nearest"] | None
+Resample = Literal["nearest", "stored"] | None
 
 SAME = 0.01
 """How far apart, in shares of a voxel along each axis, voxels of one grid may be told to lie."""
 
 _ALIKE = 1e-3
-_RIGHT_ANGLE = math.radians(0.1)
 _TIE = 1e-6
 _LETTERS = ("LR", "PA", "IS")
 
@@ -131,6 +130,8 @@ class Placement:
         The shape of the other grid.
     note : str
         What was done, empty if nothing.
+    believed : bool
+        Whether what is told of the array's own voxels counts.
     """
 
     axes: tuple[int, ...] = (0, 1, 2)
@@ -138,6 +139,7 @@ class Placement:
     back: NDArray[np.float64] | None = None
     shape: tuple[int, ...] = ()
     note: str = ""
+    believed: bool = True
 
     def bring(self, array: NDArray[Any], ndim: int | None = None) -> NDArray[Any]:
         """Return the array on the other grid, with `ndim` dimensions (by default as many as it had)."""
@@ -165,9 +167,10 @@ def place(
     ----------
     candidate, truth : Geometry or None
         ``None`` where nothing is known; voxels are then taken in their stored order.
-    resample : "nearest", optional
+    resample : "nearest" or "stored", optional
         What to do with a grid that is neither the truth's nor that with its axes swapped or reversed: take
-        the value of the nearest voxel, 0 outside; without it such a grid is refused.
+        the value of the nearest voxel, 0 outside; or take voxels in their stored order, because the header is
+        known to be wrong. Without it such a grid is refused.
     names : pair of str
         What to call them in messages.
 
@@ -184,8 +187,8 @@ def place(
     >>> found.flips, found.note
     ((0, 1), 'the candidate: axes LPS reordered to RAS, those of the truth; no value changed')
     """
-    if resample not in (None, "nearest"):
-        raise InputError(f'resample must be "nearest" or None, got {resample!r}')
+    if resample not in (None, *get_args(get_args(Resample)[0])):
+        raise InputError(f'resample must be "nearest", "stored" or None, got {resample!r}')
     if candidate is None or truth is None:
         return _unknown(candidate, truth, names)
     if not (candidate.placed and truth.placed):
@@ -204,11 +207,15 @@ def place(
             )
         return Placement(axes, flips, None, truth.solid, note)
     told = " and ".join(differences)
+    if resample == "stored":
+        note = f"{names[0]}: voxels are compared in their stored order, as was asked for, though {told}"
+        return Placement(note=note, believed=False)
     if resample is None:
         raise InputError(
             f"the grid of {names[0]} is not that of {names[1]}: {told}",
-            remedy="resample it onto the truth's grid, or ask for that: --resample nearest "
-            '(in Python edgecritic.datasets.on_grid_of with resample="nearest")',
+            remedy="resample it onto the truth's grid, or ask for that: --resample nearest; if its header is "
+            "wrong, --resample stored compares voxels in their stored order (in Python "
+            'edgecritic.datasets.on_grid_of with resample="nearest" or "stored")',
         )
     note = f"{names[0]}: resampled onto the grid of {names[1]} by its nearest voxels ({told})"
     back: NDArray[np.float64] = np.linalg.inv(forward).astype(np.float64)

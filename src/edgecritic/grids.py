@@ -109,7 +109,7 @@ def choose_sizes(
         name: (*geometry.spacing, 1.0, 1.0)[:3] for name, geometry in told.items() if geometry is not None
     }
     for name, how in zip(told, placed, strict=True):
-        if name in known and how.back is not None:
+        if name in known and (how.back is not None or not how.believed):
             del known[name]
         elif name in known:
             known[name] = tuple(known[name][axis] for axis in how.axes)

@@ -322,3 +322,21 @@ def test_volumes_know_their_geometry(tmp_path):
     assert found.geometry == Geometry.of(np.diag([1, 1, 3, 1]), SHAPE)
     with pytest.raises(InputError, match="expected a file"):
         on_grid_of(np.zeros(SHAPE), found)
+
+
+def test_headers_that_are_wrong_can_be_left_aside(tmp_path, capsys):
+    found, truth = pair(np.random.default_rng(4))
+    nibabel.save(nibabel.Nifti1Image(found, np.eye(4)), tmp_path / "found.nii")  # as if nobody had told
+    nibabel.save(nibabel.Nifti1Image(truth, np.diag([-1, 1, 3, 1])), tmp_path / "truth.nii")
+    files = [str(tmp_path / "found.nii"), str(tmp_path / "truth.nii"), "-m", *MEASURES]
+    assert main(["score", *files]) == 1
+    assert main(["score", *files, "--spacing", "file"]) == 1
+    assert "--resample stored" in capsys.readouterr().err
+    assert main(["score", *files, "--resample", "stored", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    right = edgecritic.score(found, truth, MEASURES, spacing=(1, 1, 3))
+    assert told["scores"] == dict(right)
+    assert told["judged"]["spacing"] == [1, 1, 3]
+    assert "stored order, as was asked for, though its voxels have 1 × 1 × 1 mm" in told["notes"][0]
+    with pytest.raises(InputError, match="resample must be"):
+        on_grid_of(tmp_path / "found.nii", tmp_path / "truth.nii", resample="linear")

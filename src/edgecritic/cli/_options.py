@@ -59,9 +59,10 @@ def add_resample(group: argparse._ActionsContainer) -> None:
     """Add what is done with a volume that lies on another grid than its truth."""
     group.add_argument(
         "--resample",
-        choices=("nearest",),
-        help="bring a volume whose grid is not that of its truth onto it by the nearest voxels; without it "
-        "such a volume is refused, unless only the order or direction of its axes differs",
+        choices=("nearest", "stored"),
+        help="bring a volume whose grid is not that of its truth onto it by the nearest voxels, or take its "
+        "voxels in their stored order because its header is wrong; without it such a volume is refused, "
+        "unless only the order or direction of its axes differs",
     )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run"]
 
-_FILES = "picture, .npy, .npz, .mat, .seg or NIfTI file"
+_FILES = "picture, .npy, .npz, .mat, .seg, NIfTI, NRRD or MetaImage file"
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

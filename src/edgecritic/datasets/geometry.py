@@ -57,7 +57,7 @@ def find_grid(
     candidate, truths : paths or Contents
     spacing : tuple of float, "file" or None
         These sizes; that of the first truth; or by default what all files agree in.
-    resample : "nearest", optional
+    resample : "nearest" or "stored", optional
         As for `edgecritic.geometry.place`.
 
     Raises
@@ -89,9 +89,9 @@ def on_grid_of(candidate: Any, truth: Any, *, resample: Resample = None) -> Volu
     Parameters
     ----------
     candidate, truth : path, Content, Volume, or image of nibabel or SimpleITK
-    resample : "nearest", optional
-        Take the value of the nearest voxel where the grids differ, 0 outside. Without it, grids that differ
-        in more than the order and direction of their axes are refused.
+    resample : "nearest" or "stored", optional
+        Take the value of the nearest voxel where the grids differ, 0 outside; or all voxels in their stored
+        order. Without it, grids that differ in more than the order and direction of their axes are refused.
 
     Returns
     -------

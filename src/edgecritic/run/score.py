@@ -52,7 +52,7 @@ class ScoreSettings(Value):
         Of all measures that have a tolerance.
     spacing : tuple of float, "file" or None
         As for `edgecritic.datasets.geometry.find_grid`.
-    resample : "nearest" or None
+    resample : "nearest", "stored" or None
         What is done with a candidate whose grid is not the truth's, as for the same function.
     empty : {"value", "nan", "raise"}
         What measures do with empty maps, `on_degenerate` of :func:`edgecritic.measures.score`.
@@ -68,7 +68,7 @@ class ScoreSettings(Value):
     strategy: str | None = None
     tolerance: float | None = None
     spacing: Sizes | Literal["file"] | None = None
-    resample: Literal["nearest"] | None = None
+    resample: Literal["nearest", "stored"] | None = None
     empty: Literal["value", "nan", "raise"] = "value"
     binarize: float | None = None
     label: int | None = None
