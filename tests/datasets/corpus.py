@@ -70,6 +70,80 @@ def _write_samples(folder: Path, shape: tuple[int, int], rng: np.random.Generato
         (folder / f"{name}.mha").write_bytes(metaimage(voxels, packed))
     (folder / "a.seg").write_text("width 3\nheight 2\ndata\n0 0 0 2\n1 1 0 1\n2 1 2 2\n")
     _write_73(folder, grey)
+    _write_dicom(folder, voxels)
+
+
+def _write_dicom(folder: Path, voxels: np.ndarray) -> None:
+    try:
+        import pydicom  # noqa: F401
+    except ImportError:  # an extra
+        return
+    dicom_dataset(voxels).save_as(folder / "a.dcm", enforce_file_format=True)
+
+
+def dicom_dataset(voxels: np.ndarray):
+    """Return a DICOM segmentation of one segment, as pydicom keeps it, a frame per plane."""
+    from pydicom.dataset import Dataset, FileMetaDataset
+
+    def item(**elements) -> Dataset:
+        made = Dataset()
+        for name, value in elements.items():
+            setattr(made, name, value)
+        return made
+
+    kind = "1.2.840.10008.5.1.4.1.1.66.4"
+    made = item(SOPClassUID=kind, SOPInstanceUID="1.2.3", SegmentationType="BINARY")
+    made.file_meta = FileMetaDataset()
+    made.file_meta.TransferSyntaxUID = "1.2.840.10008.1.2.1"
+    made.file_meta.MediaStorageSOPClassUID, made.file_meta.MediaStorageSOPInstanceUID = kind, "1.2.3"
+    made.NumberOfFrames, made.Rows, made.Columns = voxels.shape
+    made.BitsAllocated = made.BitsStored = made.SamplesPerPixel = 1
+    made.HighBit = made.PixelRepresentation = 0
+    measures = item(PixelSpacing=[0.5, 0.7], SliceThickness=3, SpacingBetweenSlices=3)
+    turned = item(ImageOrientationPatient=[1, 0, 0, 0, 1, 0])
+    made.SharedFunctionalGroupsSequence = [
+        item(PixelMeasuresSequence=[measures], PlaneOrientationSequence=[turned])
+    ]
+    made.PerFrameFunctionalGroupsSequence = [
+        item(
+            PlanePositionSequence=[item(ImagePositionPatient=[0, 0, 3.0 * plane])],
+            SegmentIdentificationSequence=[item(ReferencedSegmentNumber=1)],
+        )
+        for plane in range(len(voxels))
+    ]
+    packed = np.packbits(voxels.astype(bool), bitorder="little").tobytes()
+    made.add_new("PixelData", "OB", packed + b"\0" * (len(packed) % 2))
+    return made
+
+
+def dicom_scan(plane: int, turned: np.ndarray, seed: int):
+    """Return one plane of a scan, as pydicom keeps it; 7 rows, 9 columns, 2.5 mm apart."""
+    from pydicom.dataset import Dataset, FileMetaDataset
+
+    made = Dataset()
+    made.file_meta = FileMetaDataset()
+    made.file_meta.TransferSyntaxUID = "1.2.840.10008.1.2.1"
+    for name, value in {
+        "SOPClassUID": "1.2.840.10008.5.1.4.1.1.2",
+        "SOPInstanceUID": f"1.2.3.{seed}.{plane + 1}",
+        "SeriesInstanceUID": f"1.2.4.{seed}",
+        "StudyInstanceUID": f"1.2.5.{seed}",
+        "FrameOfReferenceUID": f"1.2.6.{seed}",
+        "Modality": "CT",
+        "PatientName": "A^B",
+        "PatientID": "a",
+        "Rows": 7,
+        "Columns": 9,
+        "PixelSpacing": [0.5, 0.7],
+        "SliceThickness": 2.5,
+        "ImageOrientationPatient": [round(float(x), 10) for x in (*turned[:, 0], *turned[:, 1])],
+        "ImagePositionPatient": [round(float(x), 9) for x in turned[:, 2] * 2.5 * plane + (9, -8, 7)],
+        "InstanceNumber": plane + 1,
+        **dict.fromkeys(("StudyID", "AccessionNumber", "StudyDate", "StudyTime"), ""),
+        **dict.fromkeys(("PatientBirthDate", "PatientSex", "ReferringPhysicianName"), ""),
+    }.items():
+        setattr(made, name, value)
+    return made
 
 
 def _write_73(folder: Path, grey: np.ndarray) -> None:
