@@ -100,6 +100,7 @@ def on_grid_of(candidate: Any, truth: Any, *, resample: Resample = None) -> Volu
 
     Examples
     --------
+    >>> import numpy as np
     >>> ras = Volume(np.arange(6).reshape(1, 2, 3), (1, 1, 1), Geometry.of(np.eye(4), (1, 2, 3)))
     >>> fine = Volume(np.zeros((1, 2, 6)), (1, 1, 0.5), Geometry.of(np.diag([1, 1, 0.5, 1]), (1, 2, 6)))
     >>> on_grid_of(ras, fine, resample="nearest").array[0, 0]
