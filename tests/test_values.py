@@ -213,6 +213,7 @@ MAKERS = [
     lambda: edgecritic.score(TRUTHS[0], TRUTHS, ["hausdorff", "jaccard"]),
     lambda: edgecritic.detect(IMAGE, "sobel"),
     lambda: edgecritic.maps.as_mesh([[0, 0], [0, 1], [1, 0]], [[0, 1], [1, 2], [2, 0]]),
+    lambda: edgecritic.datasets.Geometry.of(np.diag([1, 1, 3, 1]), (4, 5, 6)),
     lambda: [edgecritic.compare(*TRUTHS[:2]).confusion, edgecritic.compare(*TRUTHS[:2]).distances],
     lambda: edgecritic.measures.curves(STRENGTH, TRUTHS[0], "jaccard", thresholds=3),
     lambda: edgecritic.protocols.human_level([edgecritic.protocols.human_counts(TRUTHS)]),

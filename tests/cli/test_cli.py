@@ -24,7 +24,7 @@ from edgecritic.figures import MISS
 from edgecritic.matching import strategies
 from edgecritic.tables import text_table
 
-KEYS = ["strategy", "tolerance", "tp", "fp", "fn", "precision", "recall", "f", "mean_distance"]
+KEYS = ["strategy", "tolerance", "tp", "fp", "fn", "precision", "recall", "f", "mean_distance", "judged"]
 
 
 @pytest.fixture
@@ -122,6 +122,7 @@ def test_match_json(capsys, maps):
         "recall": pytest.approx(6 / 8),
         "f": pytest.approx(0.8),
         "mean_distance": pytest.approx(0.5),
+        "judged": {"dimensions": 2, "shape": [10, 12], "spacing": None},
     }
 
 

@@ -46,7 +46,8 @@ def test_table_groups_by_family(files, capsys):
     assert main(files / "maps/0.npy", files / "truths/0.npy") == 0
     lines = capsys.readouterr().out.splitlines()
     heads = [line for line in lines if not line.startswith(" ")]
-    assert heads == ["confusion", "figures of merit", "distances", "surfaces"]
+    assert heads[0].startswith("judged in 2-D: an image of ")
+    assert heads[1:] == ["confusion", "figures of merit", "distances", "surfaces"]
     assert any(line.split()[:2] == ["hausdorff", "↓"] for line in lines)
 
 
@@ -55,7 +56,7 @@ def test_json_of_one_truth(files, capsys):
         main(files / "maps/0.npy", files / "truths/0.npy", "-m", "fom", "-m", "baddeley(k=1)", "--json") == 0
     )
     expected = score(draw(0), draw(10), ["fom", "baddeley(k=1)"]).mean
-    assert json.loads(capsys.readouterr().out) == {"scores": expected}
+    assert json.loads(capsys.readouterr().out)["scores"] == expected
 
 
 def test_several_truths_have_mean_best_and_each(files, capsys):
@@ -100,7 +101,7 @@ def test_bad_files_are_reported_and_the_good_ones_scored(files, capsys):
 
 def test_without_truth(files, capsys):
     assert main(files / "maps/0.npy", "--alone", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"scores": score_alone(draw(0)).mean}
+    assert json.loads(capsys.readouterr().out)["scores"] == score_alone(draw(0)).mean
     assert main(files / "maps", "--alone", "-m", "entropy", "--csv") == 0
     assert len(capsys.readouterr().out.splitlines()) == 4
 
@@ -113,14 +114,14 @@ def test_all_maps_of_a_file_without_truth(files, capsys):
     assert found["annotators"] == each
     assert found["scores"]["entropy"] == pytest.approx(np.mean([one["entropy"] for one in each]))
     assert main(files / "several.mat", "--alone", "--level", 2, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"scores": each[1]}
+    assert json.loads(capsys.readouterr().out)["scores"] == each[1]
 
 
 def test_infinite_values_are_valid_json(files, capsys):
     np.save(files / "empty.npy", np.zeros((12, 15), dtype=bool))
     with pytest.warns(UserWarning, match="no edge pixels"):
         main(files / "maps/0.npy", files / "empty.npy", "-m", "gamma", "--json")
-    assert json.loads(capsys.readouterr().out) == {"scores": {"gamma": "inf"}}
+    assert json.loads(capsys.readouterr().out)["scores"] == {"gamma": "inf"}
 
 
 def test_spacing_changes_distances(files, capsys):
@@ -134,7 +135,7 @@ def test_regions_of_label_maps(files, capsys):
     np.save(files / "first.npy", first)
     np.save(files / "second.npy", second)
     assert main(files / "first.npy", files / "second.npy", "-m", "covering", "-m", "voi", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"scores": {"covering": 0.5, "voi": 1.0}}
+    assert json.loads(capsys.readouterr().out)["scores"] == {"covering": 0.5, "voi": 1.0}
 
 
 @pytest.mark.data
@@ -215,13 +216,13 @@ def test_voxel_sizes_that_contradict_each_other(volumes, capsys):
         main(home / "bare.nii", home / "truth/a.nii", "-m", "hd95")
     assert main(home / "bare.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", "file") == 0
     assert "1 × 1 × 3" in capsys.readouterr().out
-    with pytest.warns(UserWarning, match="3 × 1 × 1, but the files tell 1 × 1 × 3"):
+    with pytest.warns(UserWarning, match="3 × 1 × 1, but the truth a.nii tells 1 × 1 × 3"):
         main(home / "found/a.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", 3, 1, 1)
     assert main(home / "found/a.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", "1,1,3") == 0
     with pytest.raises(SystemExit):
         main(home / "found/a.nii", home / "truth/a.nii", "-m", "hd95", "--spacing", "mm")
     np.save(home / "plain.npy", ball)
-    with pytest.raises(InputError, match="no NIfTI file"):
+    with pytest.raises(InputError, match="tells no voxel size"):
         main(home / "plain.npy", home / "plain.npy", "-m", "hd95", "--spacing", "file")
 
 
@@ -257,14 +258,14 @@ def test_one_object_of_a_label_map(files, capsys):
     with pytest.raises(InputError, match="--label N"):
         main(files / "labels.npy", files / "labels.npy", "-m", "dice")
     assert main(files / "labels.npy", files / "other.npy", "-m", "dice", "--label", 2, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"scores": {"dice": 0.0}}
+    assert json.loads(capsys.readouterr().out)["scores"] == {"dice": 0.0}
 
 
 def test_one_map_of_the_candidates_file(files, capsys):
     np.savez(files / "both.npz", first=draw(10), second=draw(11))
     words = files / "both.npz", files / "truths/0.npy", "-m", "dice", "--json"
     assert main(*words, "--candidate-annotator", 1) == 0
-    assert json.loads(capsys.readouterr().out) == {"scores": {"dice": 1.0}}
+    assert json.loads(capsys.readouterr().out)["scores"] == {"dice": 1.0}
     with pytest.raises(InputError, match="holds 2 maps"):
         main(*words)
 

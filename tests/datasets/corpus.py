@@ -20,6 +20,7 @@ REAL = 160 * 2**20
 CHECKED = (
     "grey.png", "bilevel.png", "palette.png", "colour16.png", "interlaced.png", "deflate.tif",
     "packed.npz", "stored.npz", "cells.mat", "soft.mat", "a.nii.gz", "two.nii.gz", "checked73.mat",
+    "packed.nrrd", "packed.mha",
 )  # fmt: skip
 """Names of the samples whose format keeps a checksum of all numbers."""
 
@@ -63,8 +64,86 @@ def _write_samples(folder: Path, shape: tuple[int, int], rng: np.random.Generato
     nibabel.save(nibabel.Nifti1Image(voxels, np.eye(4)), folder / "a.nii.gz")
     nibabel.save(nibabel.Nifti2Image(voxels, np.eye(4)), folder / "a.nii")
     (folder / "two.nii.gz").write_bytes(two_members((folder / "a.nii").read_bytes()))
+    for packed in (False, True):
+        name = "packed" if packed else "stored"
+        (folder / f"{name}.nrrd").write_bytes(nrrd(voxels, packed))
+        (folder / f"{name}.mha").write_bytes(metaimage(voxels, packed))
     (folder / "a.seg").write_text("width 3\nheight 2\ndata\n0 0 0 2\n1 1 0 1\n2 1 2 2\n")
     _write_73(folder, grey)
+    _write_dicom(folder, voxels)
+
+
+def _write_dicom(folder: Path, voxels: np.ndarray) -> None:
+    try:
+        import pydicom  # noqa: F401
+    except ImportError:  # an extra
+        return
+    dicom_dataset(voxels).save_as(folder / "a.dcm", enforce_file_format=True)
+
+
+def dicom_dataset(voxels: np.ndarray):
+    """Return a DICOM segmentation of one segment, as pydicom keeps it, a frame per plane."""
+    from pydicom.dataset import Dataset, FileMetaDataset
+
+    def item(**elements) -> Dataset:
+        made = Dataset()
+        for name, value in elements.items():
+            setattr(made, name, value)
+        return made
+
+    kind = "1.2.840.10008.5.1.4.1.1.66.4"
+    made = item(SOPClassUID=kind, SOPInstanceUID="1.2.3", SegmentationType="BINARY")
+    made.file_meta = FileMetaDataset()
+    made.file_meta.TransferSyntaxUID = "1.2.840.10008.1.2.1"
+    made.file_meta.MediaStorageSOPClassUID, made.file_meta.MediaStorageSOPInstanceUID = kind, "1.2.3"
+    made.NumberOfFrames, made.Rows, made.Columns = voxels.shape
+    made.BitsAllocated = made.BitsStored = made.SamplesPerPixel = 1
+    made.HighBit = made.PixelRepresentation = 0
+    measures = item(PixelSpacing=[0.5, 0.7], SliceThickness=3, SpacingBetweenSlices=3)
+    turned = item(ImageOrientationPatient=[1, 0, 0, 0, 1, 0])
+    made.SharedFunctionalGroupsSequence = [
+        item(PixelMeasuresSequence=[measures], PlaneOrientationSequence=[turned])
+    ]
+    made.PerFrameFunctionalGroupsSequence = [
+        item(
+            PlanePositionSequence=[item(ImagePositionPatient=[0, 0, 3.0 * plane])],
+            SegmentIdentificationSequence=[item(ReferencedSegmentNumber=1)],
+        )
+        for plane in range(len(voxels))
+    ]
+    packed = np.packbits(voxels.astype(bool), bitorder="little").tobytes()
+    made.add_new("PixelData", "OB", packed + b"\0" * (len(packed) % 2))
+    return made
+
+
+def dicom_scan(plane: int, turned: np.ndarray, seed: int):
+    """Return one plane of a scan, as pydicom keeps it; 7 rows, 9 columns, 2.5 mm apart."""
+    from pydicom.dataset import Dataset, FileMetaDataset
+
+    made = Dataset()
+    made.file_meta = FileMetaDataset()
+    made.file_meta.TransferSyntaxUID = "1.2.840.10008.1.2.1"
+    for name, value in {
+        "SOPClassUID": "1.2.840.10008.5.1.4.1.1.2",
+        "SOPInstanceUID": f"1.2.3.{seed}.{plane + 1}",
+        "SeriesInstanceUID": f"1.2.4.{seed}",
+        "StudyInstanceUID": f"1.2.5.{seed}",
+        "FrameOfReferenceUID": f"1.2.6.{seed}",
+        "Modality": "CT",
+        "PatientName": "A^B",
+        "PatientID": "a",
+        "Rows": 7,
+        "Columns": 9,
+        "PixelSpacing": [0.5, 0.7],
+        "SliceThickness": 2.5,
+        "ImageOrientationPatient": [round(float(x), 10) for x in (*turned[:, 0], *turned[:, 1])],
+        "ImagePositionPatient": [round(float(x), 9) for x in turned[:, 2] * 2.5 * plane + (9, -8, 7)],
+        "InstanceNumber": plane + 1,
+        **dict.fromkeys(("StudyID", "AccessionNumber", "StudyDate", "StudyTime"), ""),
+        **dict.fromkeys(("PatientBirthDate", "PatientSex", "ReferringPhysicianName"), ""),
+    }.items():
+        setattr(made, name, value)
+    return made
 
 
 def _write_73(folder: Path, grey: np.ndarray) -> None:
@@ -78,6 +157,42 @@ def _write_73(folder: Path, grey: np.ndarray) -> None:
         file.create_dataset(
             "x", data=grey / 255, chunks=(10, 9), compression="gzip", shuffle=True, fletcher32=True
         )
+
+
+def nrrd(voxels: np.ndarray, packed: bool = False, **more: str) -> bytes:
+    """Return a NRRD file; `more` are further or other fields of its header."""
+    fields = {
+        "type": {"u1": "uchar", "i2": "short", "f4": "float", "f8": "double"}[voxels.dtype.str[1:]],
+        "dimension": str(voxels.ndim),
+        "sizes": " ".join(map(str, voxels.shape)),
+        "endian": "little",
+        "encoding": "gzip" if packed else "raw",
+    }
+    told = {**fields, **{name.replace("_", " "): value for name, value in more.items()}}
+    head = "NRRD0005\n# made by hand\n" + "".join(f"{name}: {value}\n" for name, value in told.items())
+    body = voxels.tobytes(order="F")
+    return head.encode() + b"\n" + (gzip.compress(body, mtime=0) if packed else body)
+
+
+def metaimage(voxels: np.ndarray, packed: bool = False, file: str = "LOCAL", **more: str) -> bytes:
+    """Return a MetaImage file; `more` are further or other fields of its header."""
+    kinds = {"u1": "UCHAR", "i2": "SHORT", "f4": "FLOAT", "f8": "DOUBLE"}
+    body = voxels.tobytes(order="F")
+    body = zlib.compress(body) if packed else body
+    fields = {
+        "ObjectType": "Image",
+        "NDims": str(voxels.ndim),
+        "BinaryData": "True",
+        "BinaryDataByteOrderMSB": "False",
+        "CompressedData": str(packed),
+        **({"CompressedDataSize": str(len(body))} if packed else {}),
+        "DimSize": " ".join(map(str, voxels.shape)),
+        "ElementType": "MET_" + kinds[voxels.dtype.str[1:]],
+        **more,
+        "ElementDataFile": file,
+    }
+    head = "".join(f"{name} = {value}\n" for name, value in fields.items()).encode()
+    return head + (body if file == "LOCAL" else b"")
 
 
 def two_members(data: bytes) -> bytes:
@@ -192,6 +307,18 @@ def bombs(folder: Path) -> None:
     (folder / "declared.nii.gz").write_bytes(gzip.compress(head.binaryblock + bytes(100)))
     head["vox_offset"] = 1e9
     (folder / "far.nii.gz").write_bytes(gzip.compress(head.binaryblock + bytes(100)))
+    tiny = np.zeros((1, 1, 1), np.uint8)
+    for sizes in ("32767 32767 32767", "99999999999999 1 1", "600 600 600"):
+        name = f"declared{len(sizes)}"
+        (folder / f"{name}.nrrd").write_bytes(nrrd(tiny, True, sizes=sizes))
+        (folder / f"{name}.mha").write_bytes(metaimage(tiny, True, DimSize=sizes))
+    (folder / "endless.mha").write_bytes(
+        metaimage(tiny).replace(b"CompressedData = False", b"CompressedData = True")
+    )
+    with (folder / "endless.mha").open("ab") as stream:
+        stream.write(zeros)
+    (folder / "header.nrrd").write_bytes(b"NRRD0005\n" + b"# x\n" * 10**6)
+    (folder / "header.mha").write_bytes(b"a = b\n" * 10**6)
     (folder / "declared.seg").write_text("width 2000000000\nheight 2000000000\ndata\n0 0 0 0\n")
     (folder / "sparse.npy").touch()
     os.truncate(folder / "sparse.npy", 60 * 10**9)

@@ -156,7 +156,8 @@ def test_volumes_are_for_score_and_not_for_bench(tmp_path):
         np.save(tmp_path / place / "scan.npy", values)
     diagnosis = diagnose(tmp_path / "p", tmp_path / "t")
     assert diagnosis.ok
-    assert [finding.kind for finding in diagnosis.findings if finding.severity == "warning"] == ["volumes"]
+    told = [(finding.severity, finding.kind) for finding in diagnosis.findings]
+    assert told == [("warning", "grey prediction"), ("note", "volumes")]
     text = command.render(diagnosis)
     assert "1 image, 1 annotator each" in text
     assert "ready for edgecritic score" in text

@@ -91,7 +91,16 @@ def test_overlay_of_a_volume():
 def test_as_dict_is_ready_for_json(small):
     found = json.loads(json.dumps(small.as_dict()))
     counts = ["tp", "fp", "fn"]
-    assert list(found) == ["strategy", "tolerance", *counts, "precision", "recall", "f", "mean_distance"]
+    assert list(found) == [
+        "strategy",
+        "tolerance",
+        *counts,
+        "precision",
+        "recall",
+        "f",
+        "mean_distance",
+        "judged",
+    ]
     assert found["strategy"] == "exact"
     assert found["tolerance"] == 1
     assert found["f"] == pytest.approx(small.f())

@@ -28,11 +28,15 @@ def test_values_cannot_be_changed():
 
 
 def test_json_of_one_truth_and_of_several():
-    assert score(LOWER, TRUTH, "hausdorff").as_dict() == {"scores": {"hausdorff": 2}}
+    assert score(LOWER, TRUTH, "hausdorff").as_dict() == {
+        "scores": {"hausdorff": 2},
+        "judged": {"dimensions": 2, "shape": list(TRUTH.shape), "spacing": None},
+    }
     assert score(LOWER, [TRUTH, LOWER], ["hausdorff", "dice"]).as_dict() == {
         "scores": {"hausdorff": 1, "dice": 0.5},
         "best": {"hausdorff": 0, "dice": 1},
         "annotators": [{"hausdorff": 2, "dice": 0}, {"hausdorff": 0, "dice": 1}],
+        "judged": {"dimensions": 2, "shape": list(TRUTH.shape), "spacing": None},
     }
 
 

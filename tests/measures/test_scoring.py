@@ -78,7 +78,7 @@ def test_json_is_valid():
         found = score(CANDIDATE, np.zeros_like(FIRST), ["gamma", "hausdorff"])
     assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["scores"]["gamma"] == "inf"
     missing = score(np.zeros_like(FIRST), np.zeros_like(FIRST), "gamma", on_degenerate="nan")
-    assert missing.as_dict() == {"scores": {"gamma": None}}
+    assert missing.as_dict()["scores"] == {"gamma": None}
 
 
 def test_look_up_by_any_spelling_of_an_id():

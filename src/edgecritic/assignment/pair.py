@@ -26,6 +26,8 @@ class Pair:
         Whether that strategy searches a window of pixels in place of the tolerance.
     in_pixels : bool
         Whether lengths are in pixels: no pixel size was given.
+    notes : tuple of str
+        What was done to bring the maps onto one grid.
     """
 
     candidate: BoolArray
@@ -35,6 +37,7 @@ class Pair:
     strategy: str = ""
     windowed: bool = False
     in_pixels: bool = True
+    notes: tuple[str, ...] = ()
 
     @property
     def ndim(self) -> int:

@@ -11,6 +11,7 @@ from typing import Literal
 __all__ = [
     *("add_truth", "add_data_options", "add_tolerance", "add_out", "add_json", "add_jobs", "add_cluster"),
     *("add_fresh", "add_cache", "add_ids", "add_quiet", "add_split", "add_binarize", "add_spacing"),
+    "add_resample",
     *("read_numbers", "read_spacing", "read_named", "whole_number"),
 ]
 
@@ -49,8 +50,19 @@ def add_spacing(group: argparse._ActionsContainer) -> None:
         type=_sizes,
         metavar="S",
         help="pixel size, one number or one per axis in the order of the file, apart by blanks or commas; "
-        "'file' takes the voxel size of a NIfTI truth (default: that of the NIfTI files, which must agree; "
-        "1 for other files)",
+        "'file' takes the voxel size that the truth's file tells (default: that of the files, which must "
+        "agree; 1 where they tell none)",
+    )
+
+
+def add_resample(group: argparse._ActionsContainer) -> None:
+    """Add what is done with a volume that lies on another grid than its truth."""
+    group.add_argument(
+        "--resample",
+        choices=("nearest", "stored"),
+        help="bring a volume whose grid is not that of its truth onto it by the nearest voxels, or take its "
+        "voxels in their stored order because its header is wrong; without it such a volume is refused, "
+        "unless only the order or direction of its axes differs",
     )
 
 

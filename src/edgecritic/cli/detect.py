@@ -16,7 +16,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "detect",
         help="run an edge detector on images and write its maps",
-        description="Run a detector and write one map per image, called like the image. Images that cannot "
+        description="Run a detector and write one map per image, called like the image. Voxel sizes "
+        "that files tell are used where the detector can, else the command says so. Images that cannot "
         "be used are reported, the others are finished, and the command exits with 1.",
     )
     parser.add_argument("detector", help="id such as canny or 'anisotropic(sigma_v=7, step=10)'")
@@ -33,7 +34,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "rules of its edge(); 'auto' chooses T by the image",
     )
     form = parser.add_argument_group("output")
-    form.add_argument("--format", choices=("png", "npy"), help="default png, npy for volumes")
+    form.add_argument(
+        "--format",
+        choices=("png", "npy", "nii", "nii.gz"),
+        help="default png, npy for volumes, nii.gz for those that know where their voxels lie",
+    )
     form.add_argument("--bits", type=int, choices=(8, 16), default=8, help="depth of .png files")
     add_json(form)
     add_quiet(form)
@@ -67,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
         shown = [[Path(one.image).name, str(one.pixels), f"{one.maximum:.5g}"] for one in found.images]
         print(found.detector)
         print(text_table(shown, ["image", "edge pixels", "maximum"], align="lr"))
+        for note in dict.fromkeys(one.note for one in found.images if one.note):
+            print(note)
     return tell_failures(found.failures)
 
 

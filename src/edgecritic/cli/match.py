@@ -6,7 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecritic.cli._options import add_binarize, add_json, add_spacing, add_tolerance, read_spacing
+from edgecritic.cli._options import (
+    add_binarize,
+    add_json,
+    add_resample,
+    add_spacing,
+    add_tolerance,
+    read_spacing,
+)
 
 if TYPE_CHECKING:
     from edgecritic.inputs import BoolArray
@@ -14,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run"]
 
-_FILES = "picture, .npy, .npz, .mat, .seg or NIfTI file"
+_FILES = "picture, .npy, .npz, .mat, .seg, NIfTI, NRRD or MetaImage file"
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,6 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     add_tolerance(rule)
     add_spacing(rule)
+    add_resample(rule)
     files = parser.add_argument_group("input")
     files.add_argument(
         "--annotator", type=int, metavar="N", help="which map of a truth file with several (default: 1)"
@@ -64,8 +72,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Match, print the counts, draw the overlay."""
-    from edgecritic.datasets.spacing import choose_spacing, size_text
+    from edgecritic.datasets.geometry import find_grid
     from edgecritic.errors import InputError
+    from edgecritic.geometry import judged_text
     from edgecritic.matching import match
 
     if args.pairs and not args.json:
@@ -74,23 +83,24 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--overlay must name a .png file, got {args.overlay}")
     candidate, _ = _read(args.candidate, args.candidate_annotator, args.binarize, "--candidate-annotator")
     truth, several = _read(args.truth, args.annotator, args.binarize, "--annotator")
-    spacing = choose_spacing(Path(args.candidate), [Path(args.truth)], read_spacing(args.spacing))
+    grid = find_grid(args.candidate, [args.truth], spacing=read_spacing(args.spacing), resample=args.resample)
     found = match(
-        candidate,
+        grid.bring(args.candidate, candidate),
         truth,
         strategy=args.strategy,
         tolerance=args.tolerance,
         relative_tolerance=args.relative_tolerance,
-        spacing=spacing,
+        spacing=grid.spacing,
     )
     notes = [f"truth: {several}"] if several else []
-    notes += [] if spacing is None else [f"pixel size {size_text(spacing)}"]
+    notes += [judged_text(found.truth.shape, found.spacing), *grid.notes]
     if args.overlay is not None:
         notes.append(_draw(found, args.overlay, args.image))
     if args.json:
         from edgecritic.cli._output import print_json
 
-        print_json({**found.as_dict(), **(_pairs(found) if args.pairs else {})})
+        told = {"notes": list(grid.notes)} if grid.notes else {}
+        print_json({**found.as_dict(), **told, **(_pairs(found) if args.pairs else {})})
     else:
         print(render(found))
         for note in notes:

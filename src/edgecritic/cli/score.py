@@ -16,6 +16,7 @@ from edgecritic.cli._options import (
     add_json,
     add_out,
     add_quiet,
+    add_resample,
     add_spacing,
     add_split,
     add_truth,
@@ -48,6 +49,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     what.add_argument("-s", "--strategy", metavar="ID", help="how all measures match that match pixels")
     what.add_argument("--tolerance", type=float, metavar="D", help="of all measures that have a tolerance")
     add_spacing(what)
+    add_resample(what)
     what.add_argument(
         "--empty",
         choices=("value", "nan", "raise"),
@@ -96,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
         strategy=args.strategy,
         tolerance=args.tolerance,
         spacing=read_spacing(args.spacing),
+        resample=args.resample,
         empty=args.empty,
         binarize=args.binarize,
         label=args.label,
@@ -107,20 +110,21 @@ def run(args: argparse.Namespace) -> int:
 
 def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
     from edgecritic.cli._output import print_json
-    from edgecritic.datasets.spacing import size_text
+    from edgecritic.geometry import judged_text
     from edgecritic.run.score import score_files
 
     judged = score_files(args.candidate, [*args.truths, *_truths_of_file(args)], settings)
     found = judged.scores
     if args.json:
-        print_json(found.as_dict())
+        print_json(judged.as_dict())
     elif args.csv:
         rows = found.per_annotator
         names = [str(number + 1) for number in range(len(rows))]
         _print_csv("annotator", found.measures, zip(names, rows, strict=True))
     else:
-        if judged.spacing is not None:
-            print(f"pixel size {size_text(judged.spacing)}")
+        print(judged_text(found.shape, judged.spacing))
+        for note in judged.notes:
+            print(note)
         _tell_surface(args, found.measures)
         print(found)
     return 0
@@ -128,14 +132,17 @@ def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
 
 def _truths_of_file(args: argparse.Namespace) -> tuple[Path, ...]:
     """Return the truths of a single map: a file, or what a data set holds of that name."""
+    from edgecritic.cli._output import complain
     from edgecritic.datasets.cases import find_cases
     from edgecritic.errors import InputError
 
     if args.truth is None:
         return ()
-    found = find_cases(args.candidate, args.truth, split=args.split)
+    found = find_cases(args.candidate, args.truth, split=args.split, roles=True)
     if not found.cases:
         raise InputError(f"{args.truth}: holds no truth called like {args.candidate}")
+    for note in found.notes():
+        complain(note)
     return found.cases[0].truths
 
 
@@ -196,7 +203,13 @@ def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
     sizes = {judged.spacing for judged in found.maps.values()}
     used = [size_text(size) for size in sizes if size is not None]
     told = f", pixel size {used[0] if len(sizes) == 1 else 'of each file'}" if used else ""
-    print(f"{len(scores)} images{told}")
+    kinds = sorted({len(one.shape) for one in scores.values()})
+    print(f"{len(scores)} images, judged in {' and '.join(f'{ndim}-D' for ndim in kinds)}{told}")
+    for note in (
+        *found.notes,
+        *(f"{name}: {one}" for name, each in found.maps.items() for one in each.notes),
+    ):
+        print(note)
     _tell_surface(args, first.measures)
     if args.measures:
         print(_rows(found))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from edgecritic.datasets.files import Volume as Volume
     from edgecritic.datasets.files import read_array as read_array
     from edgecritic.datasets.files import read_candidates as read_candidates
+    from edgecritic.datasets.files import read_geometry as read_geometry
     from edgecritic.datasets.files import read_image as read_image
     from edgecritic.datasets.files import read_mask as read_mask
     from edgecritic.datasets.files import read_segmentations as read_segmentations
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from edgecritic.datasets.files import read_strength as read_strength
     from edgecritic.datasets.files import read_truths as read_truths
     from edgecritic.datasets.files import read_volume as read_volume
+    from edgecritic.datasets.geometry import Geometry as Geometry
+    from edgecritic.datasets.geometry import on_grid_of as on_grid_of
     from edgecritic.datasets.layouts import find_maps as find_maps
     from edgecritic.datasets.layouts import find_truths as find_truths
     from edgecritic.datasets.meshes import read_mesh as read_mesh
@@ -44,6 +47,8 @@ _HOMES = {
     **dict.fromkeys(
         ("read_candidates", "read_spacing", "read_strength", "read_truths", "read_volume"), "files"
     ),
+    **dict.fromkeys(("Geometry", "on_grid_of"), "geometry"),
+    "read_geometry": "files",
     **dict.fromkeys(("find_maps", "find_truths"), "layouts"),
     "read_mesh": "meshes",
     **dict.fromkeys(("write_bsds_mat", "write_image", "write_map"), "write"),

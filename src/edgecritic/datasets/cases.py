@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from edgecritic.datasets.content import Content, PathLike, read_content
 from edgecritic.datasets.files import (
     read_candidates,
+    read_geometry,
     read_image,
     read_mask,
     read_strength,
     read_truths,
 )
 from edgecritic.datasets.layouts.base import Listing, find_maps, find_truths, is_map, some
-from edgecritic.datasets.names import natural_key
+from edgecritic.datasets.names import natural_key, pair_by_role
 from edgecritic.errors import DataError, InputError
+from edgecritic.geometry import place
 from edgecritic.inputs import BoolArray, FloatArray
 
 __all__ = ["Case", "Dataset", "find_cases"]
@@ -70,8 +72,13 @@ class Case:
         return read_candidates(self._need(self.prediction, "prediction"))
 
     def load_truths(self, *, binarize: float | None = None) -> list[BoolArray]:
-        """Return one binary map per annotator, all of one shape."""
-        maps = [found for path in self.truths for found in read_truths(self.source(path), binarize=binarize)]
+        """Return one binary map per annotator, all of one shape and, where files tell it, on one grid."""
+        told = [read_geometry(self.source(path), verify=False) for path in self.truths]
+        maps = [
+            place(geometry, told[0], names=(path.name, self.truths[0].name)).bring(found)
+            for path, geometry in zip(self.truths, told, strict=True)
+            for found in read_truths(self.source(path), binarize=binarize)
+        ]
         shapes = sorted({found.shape for found in maps})
         if len(shapes) > 1:
             raise InputError(f"{self.id}: the annotators' maps differ in shape: {shapes}")
@@ -108,6 +115,9 @@ class Dataset:
         Files of a kind that is not known.
     layout : str
         How the truths were understood.
+    by_role : tuple of (str, str)
+        Names of predictions and truths that were paired though they differ, because they are the same without
+        endings such as ``_seg`` or ``_gt``.
     """
 
     cases: tuple[Case, ...]
@@ -117,6 +127,7 @@ class Dataset:
     without_mask: tuple[str, ...] = ()
     ignored: tuple[Path, ...] = ()
     layout: str = ""
+    by_role: tuple[tuple[str, str], ...] = ()
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -133,6 +144,13 @@ class Dataset:
             (self.without_mask, "no mask for {} case(s)"),
         )
         return [f"{text.format(len(names))}: {some(names)}" for names, text in lists if names]
+
+    def notes(self) -> list[str]:
+        """Say in one line each what was decided about names."""
+        if not self.by_role:
+            return []
+        pairs = some([f"{one} with {two}" for one, two in self.by_role], 3)
+        return [f"paired by names without endings such as _seg or _gt: {pairs}"]
 
     def no_case(self) -> tuple[str, str]:
         """Say why there is no case at all, and what to do about it."""
@@ -157,10 +175,13 @@ def find_cases(
     images: PathLike | None = None,
     masks: PathLike | None = None,
     split: str | None = None,
+    roles: bool = False,
 ) -> Dataset:
     """Find which files belong together; no map is opened.
 
     Names match by stem: ``12.png`` belongs to ``12.mat``, and ``scene/12.png`` to ``scene/12.mat``.
+    With `roles`, names that have no partner then match without endings such as ``_seg`` or ``_gt``
+    (:func:`edgecritic.datasets.names.pair_by_role`); such a case has the name of the truth.
     Order is natural (``im2`` before ``im10``).
 
     Parameters
@@ -174,6 +195,8 @@ def find_cases(
         lists are found by themselves.
     split : str, optional
         Which split of a BSDS folder; without it, the splits that know a prediction.
+    roles : bool
+        Whether names may differ in such an ending; `Dataset.by_role` tells which did.
 
     Returns
     -------
@@ -185,6 +208,9 @@ def find_cases(
     truths = find_truths(truth, wanted or (), split=split)
     if wanted is not None and is_map(Path(truth)) and is_map(Path(str(predictions))):
         truths.files = dict(zip(wanted, truths.files.values(), strict=True))
+    by_role = pair_by_role(wanted, truths.files) if roles and wanted is not None else {}
+    if wanted is not None:
+        wanted = {by_role.get(name, name): paths for name, paths in wanted.items()}
     photos = truths.images
     if images is not None:
         photos = {name: paths[0] for name, paths in find_maps(images, split=split).files.items()}
@@ -209,6 +235,7 @@ def find_cases(
         without_mask=_missing(names, valid.files) if masks is not None else (),
         ignored=tuple(ignored),
         layout=", ".join(sorted(truths.layouts)),
+        by_role=tuple(by_role.items()),
     )
 
 

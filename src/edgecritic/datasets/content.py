@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from edgecritic.datasets._guard import FILE_LIMIT, TEXT_LIMIT, reading
+from edgecritic.datasets.formats.base import find_format
 from edgecritic.errors import DataError
 
 __all__ = ["Content", "digest", "open_regular", "read_content", "read_text"]
@@ -45,11 +46,15 @@ class Content:
 def read_content(path: PathLike, *, limit: int = FILE_LIMIT) -> Content:
     """Read a file once.
 
+    A header whose numbers lie in a file beside it (`.nhdr`, `.mhd`) is read together with that file: both are
+    one content, and one hash.
+
     Parameters
     ----------
     path : path
     limit : int
-        Most bytes; a larger file is refused before anything of it is read.
+        Most bytes; a larger file is refused before anything of it is read. Half of that for a file beside
+        a header.
 
     Raises
     ------
@@ -66,6 +71,17 @@ def read_content(path: PathLike, *, limit: int = FILE_LIMIT) -> Content:
     b'edge'
     """
     file = Path(path)
+    data = _read(file, limit)
+    found = find_format(file)
+    if found is not None and found.info.beside is not None:
+        with reading(file):
+            beside = found.info.beside(data)
+        if beside is not None:
+            data = beside[1] + _read(file.with_name(beside[0]), limit // 2)
+    return Content(file, data)
+
+
+def _read(file: Path, limit: int) -> bytes:
     with open_regular(file) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > limit:
@@ -75,7 +91,7 @@ def read_content(path: PathLike, *, limit: int = FILE_LIMIT) -> Content:
             raise DataError(
                 f"changed while it was read ({size} bytes expected, got {len(data)})", remedy="try again"
             )
-    return Content(file, data)
+    return data
 
 
 def read_text(path: PathLike, *, limit: int = TEXT_LIMIT) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from edgecritic.datasets._guard import reading
 from edgecritic.datasets.cases import Case, Dataset, find_cases
 from edgecritic.datasets.content import PathLike
+from edgecritic.datasets.doctor_volumes import VOLUMES, check_volumes, read_volumes
 from edgecritic.datasets.files import holds_segmentations
+from edgecritic.datasets.findings import Finding
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.formats.pictures import picture_shape
 from edgecritic.errors import EdgeCriticError
@@ -21,35 +23,9 @@ from edgecritic.values import Value
 
 __all__ = ["Finding", "Diagnosis", "check_case", "check_lossy", "diagnose"]
 
-Severity = Literal["error", "warning", "note"]
-
 _INVERTED_SHARE = 0.5
 _FILLED_SHARE = 0.2
 _FAINT = 0.02
-
-
-class Finding(Value, kw_only=False):
-    """One thing the doctor found.
-
-    Attributes
-    ----------
-    severity : {"error", "warning", "note"}
-        An error would falsify a score, a warning may, a note is good to know.
-    file : str
-        The file, image name or folder it is about.
-    what : str
-        What was found.
-    remedy : str
-        What to do about it; empty for notes.
-    kind : str
-        A short fixed name, the same for all findings of this sort.
-    """
-
-    severity: Severity
-    file: str
-    what: str
-    remedy: str
-    kind: str
 
 
 class Diagnosis(Value, kw_only=False):
@@ -155,7 +131,7 @@ def diagnose(
     -------
     Diagnosis
     """
-    dataset = find_cases(predictions, truth, images=images, masks=masks, split=split)
+    dataset = find_cases(predictions, truth, images=images, masks=masks, split=split, roles=True)
     findings = list(_check_names(dataset, str(truth)))
     counts: list[int] = []
     levels: dict[str, list[str]] = {}
@@ -188,6 +164,14 @@ class _Checked:
 
 def _check_files(case: Case, binarize: float | None) -> _Checked:
     result = _Checked(list(check_lossy(case)))
+    try:
+        volumes = read_volumes(case)
+    except EdgeCriticError:
+        volumes = None  # each file is read again below, and what is wrong said of the one that it is
+    if volumes is not None:
+        result.annotators = len(case.truths)
+        result.findings += check_volumes(case, volumes, binarize)
+        return result
     truths = _load(lambda: case.load_truths(binarize=binarize), result, case, "truth") or []
     mask = _load(case.load_mask, result, case, "mask")
     strength: FloatArray | None = None
@@ -199,8 +183,7 @@ def _check_files(case: Case, binarize: float | None) -> _Checked:
     result.annotators = len(truths)
     result.findings += check_case(strength, truths, name=case.id, mask=mask)
     if any(one.ndim == 3 for one in (strength, *truths) if one is not None):
-        told, remedy = "maps are volumes, which bench does not take", "judge them with edgecritic score"
-        result.findings.append(Finding("warning", case.id, told, remedy, "volumes"))
+        result.findings.append(Finding("note", case.id, VOLUMES, "", "volumes"))
     if strength is not None:
         result.depth = "8-bit" if _is_8_bit(strength) else "finer than 8-bit"
         result.findings += _check_photo(case, strength.shape)
@@ -244,6 +227,8 @@ def _check_names(dataset: Dataset, truth: str) -> Iterator[Finding]:
         yield Finding("warning", name, "has no photo", "add it to the images folder", "no photo")
     for name in dataset.without_mask:
         yield Finding("warning", name, "has no mask, so all its pixels count", "add the mask", "no mask")
+    for note in dataset.notes():
+        yield Finding("note", truth, note, "", "names")
     for path in dataset.ignored:
         yield Finding("note", str(path), "is of no known kind and was left out", "", "ignored file")
 

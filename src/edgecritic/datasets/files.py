@@ -19,6 +19,7 @@ from edgecritic.datasets.content import Content, PathLike, read_content
 from edgecritic.datasets.formats import Format, format_of, formats
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.errors import DataError, InputError, NotBinaryError
+from edgecritic.geometry import Geometry
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
 from edgecritic.maps.boundaries import label_boundaries
 from edgecritic.registry import Entry
@@ -27,6 +28,7 @@ from edgecritic.values import Value
 __all__ = [
     "Volume",
     "read_array",
+    "read_geometry",
     "read_candidates",
     "read_image",
     "read_mask",
@@ -48,10 +50,23 @@ _LUMINANCE = (0.299, 0.587, 0.114)
 
 
 class Volume(Value, kw_only=False):
-    """A volume and its voxel size along each axis, in the stored order of axes."""
+    """A volume and where its voxels lie, in the stored order of axes.
+
+    Attributes
+    ----------
+    array : ndarray
+    spacing : tuple of float
+        Voxel size along each axis, 1 where it is not known.
+    geometry : Geometry or None
+        ``None`` where the format tells none.
+    note : str
+        What `edgecritic.datasets.on_grid_of` did with it.
+    """
 
     array: NDArray[Any]
     spacing: tuple[float, ...]
+    geometry: Geometry | None = None
+    note: str = ""
 
 
 def read_array(path: Source, *, key: str | None = None) -> NDArray[Any]:
@@ -194,21 +209,31 @@ def holds_segmentations(path: Source) -> bool:
 
 
 def read_volume(path: Source) -> Volume:
-    """Return the voxels of a file and their size, which is 1 where the format tells none."""
+    """Return the voxels of a file, their size, which is 1 where the format tells none, and where they lie."""
     with _opened(path) as (data, found):
-        if found.info.volume is not None:
-            return Volume(*found.info.volume(data))
         array = found.function(data, None)
-        return Volume(array, (1.0,) * array.ndim)
+        if found.info.geometry is None:
+            return Volume(array, (1.0,) * array.ndim)
+        geometry = found.info.geometry(data, False)
+        return Volume(array, geometry.spacing[: array.ndim], geometry)
+
+
+def read_geometry(path: Source, *, verify: bool = True) -> Geometry | None:
+    """Return where the voxels of a file lie, ``None`` where its format does not tell.
+
+    Voxels are not kept; without `verify` they are not even gone through, which suits who reads them anyway.
+    """
+    found = find_format(_path(path))
+    if found is None or found.info.geometry is None:
+        return None
+    with _opened(path) as (data, _):
+        return found.info.geometry(data, verify)
 
 
 def read_spacing(path: Source) -> tuple[float, ...] | None:
-    """Return the voxel size that a file tells, ``None`` where its format has none; voxels are not read."""
-    found = find_format(_path(path))
-    if found is None or found.info.spacing is None:
-        return None
-    with _opened(path) as (data, _):
-        return found.info.spacing(data)
+    """Return the voxel size that a file tells, ``None`` where its format has none."""
+    geometry = read_geometry(path)
+    return None if geometry is None else geometry.spacing
 
 
 class _opened(reading):  # noqa: N801 - see `reading`

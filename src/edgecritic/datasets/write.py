@@ -17,6 +17,7 @@ from edgecritic.datasets.formats import formats
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.formats.pictures import save_png
 from edgecritic.errors import DataError, InputError
+from edgecritic.geometry import Geometry
 from edgecritic.inputs import as_array, as_mask
 
 __all__ = ["write_map", "write_image", "write_bsds_mat", "bsds_mat_bytes", "UndatedZip"]
@@ -24,8 +25,8 @@ __all__ = ["write_map", "write_image", "write_bsds_mat", "bsds_mat_bytes", "Unda
 _MAT_TEXT = b"MATLAB 5.0 MAT-file".ljust(116)
 
 
-def write_map(path: PathLike, array: Any, *, bits: int = 8) -> Path:
-    """Write a binary or soft map as ``.png`` or ``.npy`` and return its path.
+def write_map(path: PathLike, array: Any, *, bits: int = 8, geometry: Geometry | None = None) -> Path:
+    """Write a binary or soft map as ``.png``, ``.npy``, ``.nii`` or ``.nii.gz`` and return its path.
 
     Parameters
     ----------
@@ -33,9 +34,11 @@ def write_map(path: PathLike, array: Any, *, bits: int = 8) -> Path:
         The ending decides. Missing folders are made.
     array : array_like
         Booleans become 0/255; floats in [0, 1] become round(255 · value), or round(65535 · value).
-        ``.npy`` keeps the array as it is.
+        ``.npy`` keeps the array as it is; NIfTI too, booleans as 0/1.
     bits : {8, 16}
         Depth of a ``.png`` file.
+    geometry : Geometry, optional
+        Where the voxels of a volume lie; NIfTI keeps it. Without it voxels have size 1 and no place.
 
     Examples
     --------
@@ -47,12 +50,17 @@ def write_map(path: PathLike, array: Any, *, bits: int = 8) -> Path:
     """
     file = Path(path)
     found = find_format(file)
-    if found is None or found.info.write is None:
-        able = sorted(suffix for entry in formats if entry.info.write for suffix in entry.info.suffixes)
-        raise DataError(f"maps are written as {' or '.join(able)}", path=file)
+    if found is None or (found.info.write or found.info.write_volume) is None:
+        able = [one.info.suffixes for one in formats if one.info.write or one.info.write_volume]
+        raise DataError(f"maps are written as {' or '.join(sorted(sum(able, ())))}", path=file)
+    values = as_array(array)
     try:
         with replace_file(file) as stream:
-            found.info.write(stream, as_array(array), bits)
+            if found.info.write is not None:
+                found.info.write(stream, values, bits)
+            elif found.info.write_volume is not None:
+                known = geometry or Geometry.of_spacing((1.0,) * values.ndim, values.shape)
+                found.info.write_volume(stream, values, known, file.suffix.lower() == ".gz")
     except InputError as error:
         error.at(file)
         raise

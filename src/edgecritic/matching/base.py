@@ -10,6 +10,7 @@ import numpy as np
 
 from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
+from edgecritic.grids import on_one_grid
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, Spacing, as_array, as_pair, as_spacing, as_tolerance
 from edgecritic.matching.result import Matching
@@ -66,8 +67,9 @@ def match(
 
     Parameters
     ----------
-    candidate, truth : array_like, 2-D or 3-D
-        Binary maps of one shape: booleans, 0/1 or 0/255.
+    candidate, truth : array_like, 2-D or 3-D; or images of nibabel or SimpleITK
+        Binary maps of one shape: booleans, 0/1 or 0/255. Three axes are a volume, never a batch. Images come
+        with their geometry: axes are brought into the truth's order, other grids are refused.
     strategy : str
         The id of a strategy; ``edgecritic list strategies`` shows them. A tolerance may be part of
         it: ``exact(tolerance=4.3)``.
@@ -76,7 +78,7 @@ def match(
     relative_tolerance : float, optional
         The same as a fraction of the image diagonal; 0.0075 if neither is given.
     spacing : float or one per axis, optional
-        Pixel sizes.
+        Pixel sizes; by default those that images tell.
 
     Returns
     -------
@@ -102,6 +104,7 @@ def match(
     >>> found.tp, found.f(), found.mean_distance
     (8, 1.0, 1.0)
     """
+    candidate, (truth,), spacing, notes = on_one_grid(candidate, [truth], spacing)
     first, second = as_pair(candidate, truth)
     sizes = as_spacing(spacing, first.ndim)
     parsed, tolerance, relative_tolerance = _split_tolerance(
@@ -120,6 +123,7 @@ def match(
         strategy=str(bound),
         windowed=windowed,
         in_pixels=spacing is None,
+        notes=notes,
     )
     result: Matching = bound(pair)
     return result

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
 from edgecritic.figures import FALSE_ALARM, HIT, MISS
+from edgecritic.geometry import judged
 from edgecritic.inputs import BoolArray
 from edgecritic.values import Value
 
@@ -45,6 +46,8 @@ class Matching(Value):
         The distance of every match, in the units of the tolerance.
     spacing : tuple of float or None
         The pixel sizes that were given; ``None`` if lengths are in pixels.
+    notes : tuple of str
+        What was done to bring images with a geometry onto one grid.
     """
 
     strategy: str
@@ -61,6 +64,7 @@ class Matching(Value):
     pairs: NDArray[np.int64] | None = None
     distances: NDArray[np.float64] | None = None
     spacing: tuple[float, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_counts(
@@ -98,6 +102,7 @@ class Matching(Value):
             pairs=pairs,
             distances=distances,
             spacing=None if pair.in_pixels else pair.spacing,
+            notes=pair.notes,
         )
 
     @classmethod
@@ -214,6 +219,8 @@ class Matching(Value):
             "recall": self.recall,
             "f": self.f(),
             "mean_distance": self.mean_distance,
+            "judged": judged(self.truth.shape, self.spacing),
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 
 from edgecritic.errors import InputError, UndefinedMeasureWarning
+from edgecritic.grids import on_one_grid
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, Spacing, as_pair, as_spacing
 from edgecritic.maps.nearest import FloatMap, nearest_distances
@@ -296,10 +297,11 @@ def compare(
 
     Parameters
     ----------
-    candidate, truth : array_like, 2-D or 3-D
-        Binary maps of one shape: booleans, 0/1 or 0/255.
+    candidate, truth : array_like, 2-D or 3-D; or images of nibabel or SimpleITK
+        Binary maps of one shape: booleans, 0/1 or 0/255. Three axes are a volume, never a batch. Images come
+        with their geometry: axes are brought into the truth's order, other grids are refused.
     spacing : float or one per axis, optional
-        Pixel sizes; distances are in their unit.
+        Pixel sizes; distances are in their unit. By default those that images tell.
     empty_distance : float, optional
         What stands for the distance to a map without pixels; the image diagonal if not given.
     on_degenerate : "value", "nan" or "raise"
@@ -322,6 +324,7 @@ def compare(
     >>> float(found.distances.to_truth.max())
     1.0
     """
+    candidate, (truth,), spacing, _ = on_one_grid(candidate, [truth], spacing)
     first, second = as_pair(candidate, truth)
     sizes = as_spacing(spacing, first.ndim)
     far = as_empty_distance(empty_distance, first.shape, sizes)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.geometry import judged
+from edgecritic.grids import image_of, on_one_grid
 from edgecritic.ids import Id
 from edgecritic.inputs import SIDEWAYS, Spacing, as_distance, as_mask
 from edgecritic.maps.target import Target, as_target
@@ -54,6 +56,12 @@ class Scores(Value, Mapping[str, float]):
     families : tuple of str
     annotators : (truths, measures) float array
         The value of every measure against every truth; one row without truth.
+    shape : tuple of int
+        The shape of the maps as they were judged: two numbers are an image, three a volume.
+    spacing : tuple of float or None
+        The pixel size that was used; ``None`` if lengths are in pixels.
+    notes : tuple of str
+        What was done to bring images with a geometry onto one grid.
 
     Examples
     --------
@@ -68,6 +76,9 @@ class Scores(Value, Mapping[str, float]):
     better: tuple[str, ...]
     families: tuple[str, ...]
     annotators: NDArray[np.float64]
+    shape: tuple[int, ...] = ()
+    spacing: tuple[float, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def mean(self) -> dict[str, float]:
@@ -123,6 +134,10 @@ class Scores(Value, Mapping[str, float]):
         if len(self.annotators) > 1:
             shown["best"] = _plain(self.best)
             shown["annotators"] = [_plain(row) for row in self.per_annotator]
+        if self.shape:
+            shown["judged"] = judged(self.shape, self.spacing)
+        if self.notes:
+            shown["notes"] = list(self.notes)
         return shown
 
     def __str__(self) -> str:
@@ -149,10 +164,12 @@ def score(
 
     Parameters
     ----------
-    candidate : array_like, 2-D or 3-D
-        A binary edge map; a label map for region measures (`pri`, `voi`, `covering`).
-    truths : array_like, or a list of them
-        Maps of the same shape. A list of maps is several truths, of as many annotators.
+    candidate : array_like, 2-D or 3-D; or an image of nibabel or SimpleITK
+        A binary edge map; a label map for region measures (`pri`, `voi`, `covering`). Three axes are a
+        volume, never a batch; `Scores.shape` tells what was judged.
+    truths : array_like or such an image, or a list of them
+        Maps of the same shape. A list of maps is several truths, of as many annotators. Images come with
+        their geometry: axes are brought into the first truth's order, other grids are refused.
     measures : str or list of str, optional
         Ids such as ``"baddeley(k=1)"``; all that need no matching and no labels if not given.
     strategy : str, optional
@@ -186,25 +203,26 @@ def score(
     meshes = mesh_pairs(candidate, truths, spacing, on_degenerate)
     if meshes is not None:
         return _scores(chosen, [[float(bound(pair)) for bound in chosen] for pair in meshes])
-    several = as_maps(truths)
+    candidate, several, spacing, notes = on_one_grid(candidate, as_maps(truths), spacing)
     kinds = {bound.entry.info.needs == "segmentation" for bound in chosen}
     if kinds == {True}:
         rows = [_region_row(candidate, truth, chosen) for truth in several]
-        return _scores(chosen, rows)
+        return _scores(chosen, rows, shape=np.shape(candidate), notes=notes)
     if True in kinds:
         raise InputError(
             "region measures take label maps and the others binary maps; ask for one kind at a time"
         )
-    judged = as_target(candidate, "candidate", spacing, empty_distance)
+    own = as_target(candidate, "candidate", spacing, empty_distance)
     warned = False
     rows = []
     for number, truth in enumerate(several):
         name = "truth" if len(several) == 1 else f"truths[{number}]"
-        comparison = pair_up(judged, as_target(truth, name, spacing, empty_distance), on_degenerate)
+        comparison = pair_up(own, as_target(truth, name, spacing, empty_distance), on_degenerate)
         comparison.warned = warned
         rows.append(evaluate(chosen, comparison))
         warned = comparison.warned
-    return _scores(chosen, rows)
+    sizes = None if spacing is None else own.spacing
+    return _scores(chosen, rows, shape=own.mask.shape, spacing=sizes, notes=notes)
 
 
 def score_alone(
@@ -228,6 +246,7 @@ def score_alone(
     without truth
       entropy       ↑ 0.72619
     """
+    candidate, *_ = on_one_grid(candidate, [])
     mask = as_mask(candidate, "candidate")
     check_policy(on_degenerate)
     single = Single(mask, on_degenerate=on_degenerate)
@@ -236,7 +255,7 @@ def score_alone(
     for bound in chosen:
         if bound.entry.info.needs != "candidate":
             raise InputError(f"{bound} needs a truth; use edgecritic.score(candidate, truth)")
-    return _scores(chosen, [[bound(single) for bound in chosen]])
+    return _scores(chosen, [[bound(single) for bound in chosen]], shape=mask.shape)
 
 
 def default_measures(*, starred: bool = False) -> list[str]:
@@ -333,9 +352,14 @@ def as_maps(truths: Any) -> list[Any]:
     """Return the truths as a list: a list of maps is several, anything else is one."""
     if isinstance(truths, Sequence) and len(truths) == 0:
         raise InputError("truths holds no map; give one or more")
-    if isinstance(truths, Sequence) and all(np.ndim(truth) >= 2 for truth in truths):
+    if isinstance(truths, Sequence) and all(_is_map(truth) for truth in truths):
         return list(truths)
     return [truths]
+
+
+def _is_map(truth: Any) -> bool:
+    """Tell whether something is a map by itself, and not a row of one."""
+    return image_of(truth) is not None or np.ndim(truth) >= 2
 
 
 def render(
@@ -365,7 +389,7 @@ def _region_row(segmentation: Any, truth: Any, chosen: Sequence[BoundMeasure]) -
     return [float(bound(prepared)) for bound in chosen]
 
 
-def _scores(chosen: Sequence[BoundMeasure], rows: list[list[float]]) -> Scores:
+def _scores(chosen: Sequence[BoundMeasure], rows: list[list[float]], **told: Any) -> Scores:
     values = np.array(rows, dtype=np.float64)
     values.flags.writeable = False
     return Scores(
@@ -373,6 +397,7 @@ def _scores(chosen: Sequence[BoundMeasure], rows: list[list[float]]) -> Scores:
         better=tuple(bound.entry.info.better for bound in chosen),
         families=tuple(bound.entry.info.family for bound in chosen),
         annotators=values,
+        **told,
     )
 
 

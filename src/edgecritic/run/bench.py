@@ -168,7 +168,7 @@ def _check_settings(
 
 
 def _cases(place: str | Path, truth: str | Path, **options: Any) -> Dataset:
-    found = find_cases(absolute(place), Path(truth).absolute(), **options)
+    found = find_cases(absolute(place), Path(truth).absolute(), roles=True, **options)
     if not found.cases:
         raise DataError(f"{place}: {'; '.join(found.no_case())}")
     return found
@@ -254,6 +254,7 @@ def _notes(
         [] if binarize is None else [f"grey truths were cut at {binarize:g} of the largest possible value"]
     )
     notes += _thick_notes(judged, protocol)
+    notes += [f"{name}: {note}" for name, found in kept.items() for note in found.notes()]
     notes += [f"{name}: {problem}" for name, found in kept.items() for problem in found.problems()]
     for name, items in judged.items():
         notes += [f"{name}: {note}" for item in items.values() for note in item.numbers["notes"]]

@@ -11,12 +11,13 @@ import numpy as np
 
 from edgecritic.datasets.names import split_name
 from edgecritic.datasets.write import write_map
-from edgecritic.detectors.base import Detection, bind, detect
+from edgecritic.detectors.base import Detection, bind, detect, detectors
 from edgecritic.detectors.matlab import edge_matlab
 from edgecritic.errors import InputError
+from edgecritic.geometry import Geometry, size_text
 from edgecritic.ids import Id
 from edgecritic.run.executor import Progress, run_tasks
-from edgecritic.run.images import list_images, load_image
+from edgecritic.run.images import list_images, load_geometry, load_image
 from edgecritic.run.results import Failure, attempt, failure_rows
 from edgecritic.values import Value
 
@@ -24,12 +25,26 @@ __all__ = ["DetectRun", "DetectedMap", "detect_folder"]
 
 
 class DetectedMap(Value):
-    """A map that was written: of which image, where, its edge pixels, and the strongest response."""
+    """A map that was written: of which image, where, its edge pixels, and the strongest response.
+
+    Attributes
+    ----------
+    image, map : str
+        The files.
+    pixels : int
+    maximum : float
+    spacing : tuple of float or None
+        The pixel size that the detector used; ``None`` if it worked in pixels.
+    note : str
+        What is to be said of the pixel size, if the file tells one.
+    """
 
     image: str
     map: str
     pixels: int
     maximum: float
+    spacing: tuple[float, ...] | None = None
+    note: str = ""
 
 
 class DetectRun(Value):
@@ -70,12 +85,15 @@ def detect_folder(
     thin: bool = False,
     threshold: float | Literal["auto"] | None = None,
     grey: bool = False,
-    ending: Literal["png", "npy"] | None = None,
+    ending: Literal["png", "npy", "nii", "nii.gz"] | None = None,
     bits: Literal[8, 16] = 8,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> DetectRun:
     """Run a detector on images and write one map each, called like the image.
+
+    Pixel sizes that a file tells (NIfTI and others) are used by detectors that know any: scales such as sigma
+    are then in their unit, and gradients are per unit. The others work in pixels, and the result says so.
 
     Parameters
     ----------
@@ -93,8 +111,9 @@ def detect_folder(
         Write binary maps: crests of at least this share of the strongest; "auto" chooses by the image.
     grey : bool
         Use the luminance of colour images.
-    ending : {"png", "npy"}, optional
-        By default png, npy for volumes.
+    ending : {"png", "npy", "nii", "nii.gz"}, optional
+        By default png; npy for volumes, nii.gz for those whose file tells where their voxels lie. NIfTI files
+        keep that.
     bits : {8, 16}
         Depth of .png files.
     jobs, progress
@@ -136,12 +155,34 @@ def _detected(job: _Job) -> tuple[Path, DetectedMap | Failure]:
 
 def _written(job: _Job, name: str) -> DetectedMap:
     image, kind = load_image(job.file, grey=job.grey)
-    found = detect(image, job.detector, kind=kind)
+    geometry = load_geometry(job.file)
+    spacing, note = _spacing(geometry, job)
+    found = detect(image, job.detector, kind=kind, spacing=spacing)
     edges = _chosen(found, image, job)
-    target = job.out / f"{name}.{job.ending or ('npy' if kind == 'volume' else 'png')}"
-    write_map(target, edges, bits=job.bits)
+    usual = "png" if kind != "volume" else "npy" if geometry is None else "nii.gz"
+    target = job.out / f"{name}.{job.ending or usual}"
+    if target.suffix in (".nii", ".gz") and edges.dtype != np.bool_:
+        edges = edges.astype(np.float32)
+    write_map(target, edges, bits=job.bits, geometry=geometry)
     pixels = int(np.count_nonzero(found.thin if job.threshold is None else edges))
-    return DetectedMap(image=str(job.file), map=str(target), pixels=pixels, maximum=found.maximum)
+    return DetectedMap(
+        image=str(job.file),
+        map=str(target),
+        pixels=pixels,
+        maximum=found.maximum,
+        spacing=spacing,
+        note=note,
+    )
+
+
+def _spacing(geometry: Geometry | None, job: _Job) -> tuple[tuple[float, ...] | None, str]:
+    """Return the pixel size that the detector is to use, and what is said of it."""
+    if geometry is None:
+        return None, ""
+    told = size_text(geometry.spacing)
+    if job.detector.options.get("style") == "matlab" or 3 not in detectors.get(job.detector.name).info.ndim:
+        return None, f"voxel size {told} is not used: {job.detector} works in pixels"
+    return geometry.spacing, f"voxel size {told} is used: scales are in its unit"
 
 
 def _chosen(found: Detection, image: Any, job: _Job) -> Any:

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from edgecritic.datasets.content import Content
-from edgecritic.datasets.files import read_image
+from edgecritic.datasets.files import read_geometry, read_image
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.layouts import find_maps
 from edgecritic.datasets.names import split_name
 from edgecritic.detectors.picture import Kind
 from edgecritic.errors import InputError
+from edgecritic.geometry import Geometry
 
-__all__ = ["list_images", "load_image"]
+__all__ = ["list_images", "load_geometry", "load_image"]
 
 
 def list_images(places: Iterable[str | Path]) -> list[Path]:
@@ -39,3 +40,8 @@ def load_image(file: Path | Content, *, grey: bool) -> tuple[Any, Kind]:
     if picture and image.ndim == 3 and (image == image[..., :1]).all():
         image = image[..., 0]
     return image, "volume" if image.ndim == 3 and not picture else "auto"
+
+
+def load_geometry(file: Path) -> Geometry | None:
+    """Return where the voxels of a volume lie, if its file tells."""
+    return read_geometry(file, verify=False)

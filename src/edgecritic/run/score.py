@@ -15,9 +15,10 @@ from edgecritic.datasets.cases import find_cases
 from edgecritic.datasets.content import Content, digest, read_content
 from edgecritic.datasets.files import read_array, read_segmentations, read_truths
 from edgecritic.datasets.formats.base import find_format
+from edgecritic.datasets.geometry import find_grid
 from edgecritic.datasets.layouts import find_maps
 from edgecritic.datasets.meshes import is_mesh, read_mesh
-from edgecritic.datasets.spacing import Sizes, choose_spacing
+from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import (
     InputError,
     NotBinaryError,
@@ -33,7 +34,7 @@ from edgecritic.values import Value, plain_number
 
 __all__ = ["ScoreRun", "ScoreSettings", "ScoredMap", "check_measures", "score_files", "score_folder"]
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 
 
 class ScoreSettings(Value):
@@ -48,7 +49,9 @@ class ScoreSettings(Value):
     tolerance : float or None
         Of all measures that have a tolerance.
     spacing : tuple of float, "file" or None
-        As for `edgecritic.datasets.spacing.choose_spacing`.
+        As for `edgecritic.datasets.geometry.find_grid`.
+    resample : "nearest", "stored" or None
+        What is done with a candidate whose grid is not the truth's, as for the same function.
     empty : {"value", "nan", "raise"}
         What measures do with empty maps, `on_degenerate` of :func:`edgecritic.measures.score`.
     binarize : float or None
@@ -63,6 +66,7 @@ class ScoreSettings(Value):
     strategy: str | None = None
     tolerance: float | None = None
     spacing: Sizes | Literal["file"] | None = None
+    resample: Literal["nearest", "stored"] | None = None
     empty: Literal["value", "nan", "raise"] = "value"
     binarize: float | None = None
     label: int | None = None
@@ -70,15 +74,16 @@ class ScoreSettings(Value):
 
 
 class ScoredMap(Value):
-    """The scores of one map, the pixel size that was used, and which sides are empty."""
+    """The scores of one map, the pixel size that was used, which sides are empty, and what is to be said."""
 
     scores: Scores
     spacing: Sizes | None = None
     empty: str = ""
+    notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scores, ready for JSON."""
-        return self.scores.as_dict()
+        return {**self.scores.as_dict(), **({"notes": list(self.notes)} if self.notes else {})}
 
 
 class ScoreRun(Value):
@@ -89,10 +94,13 @@ class ScoreRun(Value):
     maps : dict of ScoredMap
         By name, in natural order.
     failures : tuple of Failure
+    notes : tuple of str
+        What was decided about names.
     """
 
     maps: dict[str, ScoredMap]
     failures: tuple[Failure, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def means(self) -> dict[str, float]:
@@ -117,6 +125,7 @@ class ScoreRun(Value):
             "counts": self.counts,
             "images": {name: one.as_dict() for name, one in self.maps.items()},
             "failures": failure_rows(self.failures),
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
     def rows(self) -> list[dict[str, Any]]:
@@ -178,7 +187,7 @@ def score_folder(
     check_measures(chosen)
     home = absolute(out)
     records = None if home is None else home / RECORDS / "@score"
-    found = _pairs(Path(maps), truth, split)
+    found, notes = _pairs(Path(maps), truth, split)
     work = [
         _Job(name, path.absolute(), tuple(one.absolute() for one in truths), chosen, records, fresh)
         for name, path, truths in found
@@ -191,18 +200,19 @@ def score_folder(
             good[name] = finished[name]
         else:
             failures.append(Failure(id=name, path=str(path), message=finished[name]))
-    return ScoreRun(maps=good, failures=tuple(failures))
+    return ScoreRun(maps=good, failures=tuple(failures), notes=tuple(notes))
 
 
 def _pairs(
     maps: Path, truth: str | Path | None, split: str | None
-) -> list[tuple[str, Path, tuple[Path, ...]]]:
+) -> tuple[list[tuple[str, Path, tuple[Path, ...]]], list[str]]:
     if truth is None:
-        return [(name, paths[0], ()) for name, paths in find_maps(maps).files.items()]
-    dataset = find_cases(maps, truth, split=split)
+        return [(name, paths[0], ()) for name, paths in find_maps(maps).files.items()], []
+    dataset = find_cases(maps, truth, split=split, roles=True)
     if not dataset.cases:
         raise InputError("no map has a truth of the same name; " + "; ".join(dataset.problems()))
-    return [(case.id, case.prediction, case.truths) for case in dataset.cases if case.prediction is not None]
+    found = [(case.id, case.prediction, case.truths) for case in dataset.cases if case.prediction is not None]
+    return found, dataset.notes()
 
 
 def _scored(job: _Job) -> tuple[str, ScoredMap | str]:
@@ -232,17 +242,16 @@ def _quietly_scored(candidate: Content, truths: Sequence[Content], settings: Sco
 
 def _as_record(one: ScoredMap) -> dict[str, Any]:
     names = {name: list(getattr(one.scores, name)) for name in ("measures", "better", "families")}
-    return {**names, "values": one.scores.annotators.tolist(), "spacing": one.spacing, "empty": one.empty}
+    told = {"shape": one.scores.shape, "spacing": one.spacing, "empty": one.empty, "notes": one.notes}
+    return {**names, "values": one.scores.annotators.tolist(), **told}
 
 
 def _as_scored(content: dict[str, Any]) -> ScoredMap:
     names = {name: tuple(content[name]) for name in ("measures", "better", "families")}
-    scores = Scores(**names, annotators=np.array(content["values"], dtype=np.float64))
-    return ScoredMap(
-        scores=scores,
-        spacing=None if content["spacing"] is None else tuple(content["spacing"]),
-        empty=content["empty"],
-    )
+    spacing = None if content["spacing"] is None else tuple(content["spacing"])
+    values = np.array(content["values"], dtype=np.float64)
+    scores = Scores(**names, annotators=values, shape=tuple(content["shape"]), spacing=spacing)
+    return ScoredMap(scores=scores, spacing=spacing, empty=content["empty"], notes=tuple(content["notes"]))
 
 
 def score_files(
@@ -253,28 +262,29 @@ def score_files(
     if any(is_mesh(_path(source)) for source in (candidate, *truths)):
         return _score_meshes(candidate, truths, settings)
     if _judges_regions(ids):
-        labels = [found for truth in truths for found in _label_maps(truth)]
-        chosen = _choose(_label_maps(candidate), settings.level, candidate)
-        return ScoredMap(scores=score(chosen, labels, ids))
+        grid = find_grid(candidate, truths, resample=settings.resample)
+        labels = [grid.bring(truth, found) for truth in truths for found in _label_maps(truth)]
+        chosen = grid.bring(candidate, _choose(_label_maps(candidate), settings.level, candidate))
+        return ScoredMap(scores=score(chosen, labels, ids), notes=grid.notes)
     held = _masks(candidate, settings)
     if not truths:
         some = held if settings.level is None else [_choose(held, settings.level, candidate)]
         found = [score_alone(one, ids, on_degenerate=settings.empty) for one in some]
         values = np.concatenate([one.annotators for one in found])
         return ScoredMap(scores=replace(found[0], annotators=values))
-    mask = _choose(held, settings.level, candidate)
-    maps = [found for truth in truths for found in _masks(truth, settings)]
-    spacing = choose_spacing(candidate, truths, settings.spacing)
+    grid = find_grid(candidate, truths, spacing=settings.spacing, resample=settings.resample)
+    mask = grid.bring(candidate, _choose(held, settings.level, candidate))
+    maps = [grid.bring(truth, found) for truth in truths for found in _masks(truth, settings)]
     scores = score(
         mask,
         maps,
         ids,
         strategy=settings.strategy,
         tolerance=settings.tolerance,
-        spacing=spacing,
+        spacing=grid.spacing,
         on_degenerate=settings.empty,
     )
-    return ScoredMap(scores=scores, spacing=spacing, empty=_empty_sides(mask, maps))
+    return ScoredMap(scores=scores, spacing=scores.spacing, empty=_empty_sides(mask, maps), notes=grid.notes)
 
 
 def _score_meshes(

@@ -13,6 +13,7 @@ from edgecritic.datasets.cases import find_cases
 from edgecritic.datasets.content import digest, read_content
 from edgecritic.datasets.files import read_truths
 from edgecritic.datasets.formats.base import find_format
+from edgecritic.datasets.geometry import find_grid
 from edgecritic.datasets.layouts import find_maps
 from edgecritic.datasets.names import split_name
 from edgecritic.detectors.base import bind
@@ -32,7 +33,7 @@ from edgecritic.values import Value
 
 __all__ = ["TuneRun", "tune_folder"]
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 _NAMES = ("detectors", "measures", "better")
 _ARRAYS = {"thresholds": np.float64, "values": np.float64, "counts": np.int64, "confusion": np.int64}
 
@@ -218,8 +219,12 @@ def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
         if content is not None:
             return _as_tuning(content), None, key
     image, kind = load_image(image_file, grey=job.grey)
-    maps = [one for file in truth_files for one in read_truths(file, binarize=job.binarize)] or None
-    return tune(image, maps, kind=kind, name=job.id, **job.options), image, key
+    grid = find_grid(image_file, truth_files or [image_file])
+    image = grid.bring(image_file, image)
+    maps = [grid.bring(file, one) for file in truth_files for one in read_truths(file, binarize=job.binarize)]
+    sizes = grid.spacing if kind == "volume" else None
+    found = tune(image, maps or None, kind=kind, name=job.id, spacing=sizes, **job.options)
+    return found, image, key
 
 
 def _key(job: _Job, files: list[str]) -> str | None:

@@ -11,12 +11,12 @@ from typing import Any, BinaryIO, TypeVar
 from numpy.typing import NDArray
 
 from edgecritic.errors import DataError
+from edgecritic.geometry import Geometry
 from edgecritic.registry import Entry, Registry
 
 __all__ = ["Format", "file_format", "find_format", "format_of", "formats", "known_suffixes", "split_known"]
 
 Array = NDArray[Any]
-Spacing = tuple[float, ...]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -41,10 +41,16 @@ class Format:
         `labels` is missing where a file holds none.
     holds_labels : callable, optional
         Tells whether a file holds label images in place of a soft map.
-    volume, spacing : callable, optional
-        Readers of (array, voxel size), and of the voxel size alone.
+    geometry : callable, optional
+        Reader of where the voxels lie, for formats that tell it; the second argument says whether to go
+        through all voxels as well, to verify what is verified when they are read.
+    beside : callable, optional
+        Tells, of the bytes of a file that is a header only, the name of the file in the same folder that
+        holds the numbers, and the header that is put before them; None for a file that holds its numbers.
     write : callable, optional
         Writes a map to a stream, with the given number of bits per value.
+    write_volume : callable, optional
+        Writes a volume with its geometry to a stream; the last argument says whether to pack it.
     """
 
     suffixes: tuple[str, ...]
@@ -56,9 +62,10 @@ class Format:
     strength: Callable[[bytes, str | None], Array] | None = None
     labels: Callable[[bytes, str | None], Iterable[Array]] | None = None
     holds_labels: Callable[[bytes], bool] | None = None
-    volume: Callable[[bytes], tuple[Array, Spacing]] | None = None
-    spacing: Callable[[bytes], Spacing] | None = None
+    geometry: Callable[[bytes, bool], Geometry] | None = None
+    beside: Callable[[bytes], tuple[str, bytes] | None] | None = None
     write: Callable[[BinaryIO, Array, int], None] | None = None
+    write_volume: Callable[[BinaryIO, Array, Geometry, bool], None] | None = None
 
     def told(self) -> dict[str, Any]:
         """Return what people want to know of it."""
@@ -67,8 +74,8 @@ class Format:
             "checksums": self.checksums,
             "lossy": self.lossy,
             "labels": self.labels is not None,
-            "voxel_size": self.spacing is not None,
-            "written": self.write is not None,
+            "voxel_size": self.geometry is not None,
+            "written": self.write is not None or self.write_volume is not None,
         }
 
 
