@@ -31,6 +31,8 @@ DIGEST_VERSION = 1
 
 DUPLICATES = ("first", "last")
 
+JUDGED = ("boundaries", "regions")
+
 MASKS = ("before", "after")
 """When a mask takes pixels away from the candidate: before thinning, or after it."""
 
@@ -50,6 +52,9 @@ class Protocol(Value):
         Largest distance of a match as a share of the image diagonal.
     tolerance : float or None
         The same in pixels; exactly one of the two is given.
+    judges : "boundaries" or "regions"
+        What is judged: contours that are matched within the tolerance, or the segments that they part (see
+        :mod:`edgecritic.protocols.regions`), for which the thresholds alone matter.
     thresholds : int or tuple of float
         Thresholds in ascending order; a number K stands for K equal steps,
         linspace(1/(K+1), 1 − 1/(K+1), K).
@@ -91,6 +96,7 @@ class Protocol(Value):
     relative_tolerance: float | None = None
     tolerance: float | None = None
     strategy: str = "exact"
+    judges: str = "boundaries"
     thresholds: int | tuple[float, ...] = 99
     threshold_floor: float = 0.0
     zero_threshold: bool = False
@@ -111,6 +117,8 @@ class Protocol(Value):
         for name in ("zero_threshold", "thin"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} must be true or false, got {getattr(self, name)!r}")
+        if self.judges not in JUDGED:
+            raise InputError(f"judges must be one of {', '.join(JUDGED)}, got {self.judges!r}")
         self._check_tolerance()
         object.__setattr__(self, "thresholds", _checked_thresholds(self.thresholds))
         if not (_is_number(self.threshold_floor) and 0 <= self.threshold_floor <= 1):
@@ -128,7 +136,12 @@ class Protocol(Value):
             raise InputError("the AP rule interpolated-101+zero needs zero_threshold = true")
 
     def _check_tolerance(self) -> None:
-        if (self.tolerance is None) == (self.relative_tolerance is None):
+        if self.judges == "regions":
+            if not self.tolerance is self.relative_tolerance is None:
+                raise InputError(
+                    f"protocol {self.id!r} judges regions, which have no tolerance", remedy="leave it out"
+                )
+        elif (self.tolerance is None) == (self.relative_tolerance is None):
             raise InputError(
                 f"protocol {self.id!r} needs either relative_tolerance (share of the diagonal) or tolerance "
                 f"(pixels), got {self.relative_tolerance!r} and {self.tolerance!r}"
@@ -152,6 +165,11 @@ class Protocol(Value):
 
     def tolerance_for(self, shape: Sequence[int], spacing: float | Sequence[float] | None = None) -> float:
         """Return the tolerance in pixels (in units of `spacing`) for an image of the given shape."""
+        if self.judges == "regions":
+            raise InputError(
+                f"protocol {self.id} judges regions, not contours, and has no tolerance",
+                remedy="take bsds, or edgecritic.protocols.regions",
+            )
         return as_tolerance(shape, as_spacing(spacing, len(shape)), self.tolerance, self.relative_tolerance)
 
     @property
@@ -229,13 +247,14 @@ class Protocol(Value):
         return cls(id=name, **values)
 
     def __str__(self) -> str:
+        if self.judges == "regions":
+            return self._regions_text()
         if self.tolerance is None:
             reach = f"{self.relative_tolerance:g} of the diagonal"
         else:
             reach = f"{self.tolerance:g} px"
         rule = f"{self.ap_rule} (rule {AP_RULES[self.ap_rule]})"
-        values = self.threshold_values()
-        steps = f"{values.size} from {values[0]:g} to {values[-1]:g}"
+        steps = self._steps_text()
         lines = [
             f"{self.id}: {self.title}",
             f"  tolerance   {reach}",
@@ -246,11 +265,19 @@ class Protocol(Value):
             f"  masks       act {self.mask} thinning",
             f"  AP          {rule}, {self.duplicates} of equal recalls",
         ]
-        if self.source:
-            lines.append(f"  source      {self.source}")
-        if self.notes:
-            lines.append(f"  notes       {self.notes}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._told()])
+
+    def _regions_text(self) -> str:
+        lines = [f"{self.id}: {self.title}", "  judges      regions", f"  thresholds  {self._steps_text()}"]
+        return "\n".join([*lines, *self._told()])
+
+    def _steps_text(self) -> str:
+        values = self.threshold_values()
+        return f"{values.size} from {values[0]:g} to {values[-1]:g}"
+
+    def _told(self) -> list[str]:
+        told = {"source": self.source, "notes": self.notes}
+        return [f"  {name:<11} {text}" for name, text in told.items() if text]
 
     def _nms_text(self) -> str:
         numbers = str(get_recipe(self.nms))
@@ -378,6 +405,13 @@ _ALL = (
         thin=False,
         source="CATS, DiffusionEdge",
         notes="Neither NMS nor thinning: one-to-one matching punishes thick edges.",
+    ),
+    Protocol(
+        id="bsds-regions",
+        title="BSDS500 region benchmark",
+        judges="regions",
+        source="BSDS500 benchmark code of 2011",
+        notes="Covering, PRI and VOI of hierarchies (ucm2) and segmentations (segs).",
     ),
 )
 
