@@ -136,7 +136,7 @@ def _write_summary(home: Path, summary: RegionSummary) -> list[Path]:
 
 def _write_image(home: Path, name: str, found: Regions) -> list[Path]:
     thresholds = found.counts.thresholds
-    tables = (
+    tables: tuple[Any, ...] = (
         found.counts.table(),
         [[found.best, found.counts.truth[0]]],
         np.column_stack([thresholds, found.pri, found.voi]),
@@ -150,7 +150,7 @@ def _write_image(home: Path, name: str, found: Regions) -> list[Path]:
 
 def _six_digits(found: Regions) -> Regions:
     """Return what the files of an image hold."""
-    counts = {name: _rounded(getattr(found.counts, name)) for name in COLUMNS}
+    counts: dict[str, Any] = {name: _rounded(getattr(found.counts, name)) for name in COLUMNS}
     return Regions(
         counts=Counts(thresholds=found.counts.thresholds, **counts),
         best=float(_rounded(np.array([found.best]))[0]),

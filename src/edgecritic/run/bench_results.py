@@ -20,14 +20,12 @@ from edgecritic.run.judge import TOLERANCE_SHARES, Judged, variants
 from edgecritic.run.results import Failure, failure_rows
 from edgecritic.run.store import RECORDS, safe_name
 
-__all__ = ["results_record", "pooled", "crispness_of", "detector_folder", "SCHEMA"]
+__all__ = ["results_record", "versions", "pooled", "crispness_of", "detector_folder", "SCHEMA"]
 
 SCHEMA = 1
 """Version of the layout of ``results.json``."""
 
-_TAKEN = re.compile(
-    rf"{RECORDS}|results\.json|report\.html|table\.\w+|pr\.\w+|eval_bdry\w*\.txt", re.IGNORECASE
-)
+_TAKEN = re.compile(rf"{RECORDS}|results\.json|report\.html|table\.\w+|pr\.\w+|eval_\w*\.txt", re.IGNORECASE)
 
 
 def results_record(
@@ -42,16 +40,20 @@ def results_record(
     oracle: dict[str, Any] | None,
     failures: Iterable[Failure],
     notes: list[str],
+    regions: Mapping[str, dict[str, Any]],
 ) -> dict[str, Any]:
     """Return everything about a run, ready for JSON; `judged` and `details` are by detector."""
     return {
         "schema": SCHEMA,
         "protocol": _protocol_record(protocol, judged),
-        "versions": _versions(),
+        "versions": versions(),
         "truth": truth,
         "human": _human(judged),
         "oracle": oracle,
-        "detectors": [_entry(name, details[name], judged[name], protocol, extras) for name in details],
+        "detectors": [
+            {**_entry(name, details[name], judged[name], protocol, extras), "regions": regions.get(name)}
+            for name in details
+        ],
         "comparisons": _comparisons(details, draws),
         "curves": list(curves),
         "failures": failure_rows(failures),
@@ -234,7 +236,7 @@ def _protocol_record(protocol: Protocol, judged: Mapping[str, Mapping[str, Judge
     }
 
 
-def _versions() -> dict[str, str]:
-    names = ("numpy", "numba", "scipy")
-    versions = {name: version(name) for name in names}
-    return {"python": platform.python_version(), "edgecritic": __version__, **versions}
+def versions() -> dict[str, str]:
+    """Return the versions that made a run."""
+    others = {name: version(name) for name in ("numpy", "numba", "scipy")}
+    return {"python": platform.python_version(), "edgecritic": __version__, **others}

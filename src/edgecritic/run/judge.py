@@ -27,7 +27,7 @@ from edgecritic.run.store import kept, record_key, safe_name
 
 __all__ = ["Job", "Judged", "judge", "variants", "EXTRAS", "TOLERANCE_SHARES"]
 
-EXTRAS = ("crispness", "ceval", "tolerances")
+EXTRAS = ("crispness", "ceval", "tolerances", "strategies", "regions")
 """What can be measured beside the protocol's own numbers."""
 
 TOLERANCE_SHARES = (1.0, 0.5, 0.25)
@@ -119,7 +119,8 @@ def _judge(job: Job) -> Judged:
     version: dict[str, Any] = {"version": RECORD_VERSION, "protocol": job.protocol.digest}
     if job.binarize is not None:
         version["binarize"] = job.binarize
-    key = record_key({**version, "extras": sorted(job.extras), **hashes})
+    extras = sorted(set(job.extras) - {"regions"})  # which have records of their own
+    key = record_key({**version, "extras": extras, **hashes})
     content = _kept(job, safe_name(job.detector), key, lambda: _measure(case, job))
     human = None
     if job.human:
