@@ -33,6 +33,7 @@ def test_all_presets_are_there():
         "multicue",
         "strict",
         "ceval",
+        "bsds-regions",
     ]
 
 
@@ -42,8 +43,9 @@ def test_presets_are_printed_hashed_and_rebuilt(name):
     assert get_protocol(protocol) is protocol
     text = str(protocol)
     assert text.startswith(f"{name}: ")
-    assert protocol.ap_rule in text
-    assert str(protocol.relative_tolerance) in text
+    if protocol.judges == "boundaries":
+        assert protocol.ap_rule in text
+        assert str(protocol.relative_tolerance) in text
     again = Protocol(**json.loads(json.dumps(protocol.as_dict())))
     assert again == protocol
     assert again.digest == protocol.digest

@@ -168,12 +168,12 @@ def run(args: argparse.Namespace) -> int:
 def _tell_more(results: Mapping[str, Any]) -> None:
     """Print the tables of what was judged beside the protocol's own numbers."""
     from edgecritic.cli._wide import terminal_width
-    from edgecritic.report.benchmark import regions
+    from edgecritic.report.benchmark import regions, strategies
     from edgecritic.report.text import section_text
     from edgecritic.report.view import View
 
     view = View(results)
-    for module in (regions,):
+    for module in (strategies, regions):
         section = module.section(view)
         if section is not None:
             print(section_text(section, width=terminal_width() or 100))

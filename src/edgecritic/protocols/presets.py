@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, UnknownNameError
-from edgecritic.ids import shown
+from edgecritic.ids import Id, shown
 from edgecritic.inputs import as_spacing, as_tolerance
 from edgecritic.maps.suppression import get_recipe
 from edgecritic.protocols.curves import AP_RULES, ap_rule_name
@@ -59,7 +59,8 @@ class Protocol(Value):
         Thresholds in ascending order; a number K stands for K equal steps,
         linspace(1/(K+1), 1 − 1/(K+1), K).
     strategy : str
-        How candidate and truth are matched: the id of a strategy, without its tolerance.
+        How candidate and truth are matched: the id of a strategy, without its tolerance. ``eps`` and
+        ``closest`` search a window of side 2·⌊tolerance⌋ + 1; ``area`` counts pixels of dilated maps.
     threshold_floor : float
         A pixel is on where strength ≥ max(threshold_floor, threshold).
     zero_threshold : bool
@@ -318,10 +319,10 @@ def _checked_strategy(strategy: Any) -> str:
     from edgecritic.matching.base import strategies
 
     bound = strategies.bind(strategy)
-    if bound.entry.info.reach == "window" or bound.id.options.get("window") is not None:
+    if Id.parse(strategy).options.get("window") is not None:
         raise InputError(
-            f"a protocol has a tolerance, but {bound} searches a window",
-            remedy="take exact, distance or area",
+            f"a protocol has a tolerance, from which a window gets its side, but {strategy} names a window",
+            remedy=f"write {bound.entry.name} alone, and choose the tolerance",
         )
     return str(bound)
 

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.ids import shown
+from edgecritic.ids import Id, shown
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_masks, as_strength, check_shapes
 from edgecritic.maps.suppression import suppress
 from edgecritic.maps.thinning import thin
 from edgecritic.maps.walk import Walk
+from edgecritic.matching.base import strategies
 from edgecritic.matching.follow import follow
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol, get_protocol
@@ -34,7 +35,7 @@ class Sweep(Value):
     annotators : int
     counts : Counts
         At every threshold of the protocol, and at 0 with every pixel on, not thinned: all truth pixels are
-        then matched with themselves.
+        then matched, by one-to-one strategies with themselves.
     """
 
     protocol: Protocol
@@ -95,8 +96,7 @@ def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask
     thresholds = chosen.threshold_values()
     steps = np.maximum(thresholds, chosen.threshold_floor)
     walk = Walk(map_, steps, thin=chosen.thin, keep=on if chosen.mask == "after" else None)
-    pixels = map_.size if on is None else int(np.count_nonzero(on))
-    return _counted(chosen, walk, maps, thresholds, pixels)
+    return _counted(chosen, walk, maps, thresholds, np.ones(map_.shape, dtype=np.bool_) if on is None else on)
 
 
 def sweep_maps(
@@ -139,17 +139,15 @@ def sweep_maps(
     judged = [_judged(given[place], on, chosen) for place in order]
     maps = [one & on for one in maps]
     ascending = numbers[order]
-    return _counted(chosen, Walk.through(judged, ascending), maps, ascending, int(np.count_nonzero(on)))
+    return _counted(chosen, Walk.through(judged, ascending), maps, ascending, on)
 
 
 def _counted(
-    protocol: Protocol, walk: Walk, truths: list[BoolArray], thresholds: NDArray[np.float64], pixels: int
+    protocol: Protocol, walk: Walk, truths: list[BoolArray], thresholds: NDArray[np.float64], every: BoolArray
 ) -> Sweep:
     shape = truths[0].shape
     tolerance = protocol.tolerance_for(shape)
     found = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance)
-    total = sum(int(np.count_nonzero(one)) for one in truths)
-    union = np.count_nonzero(np.any(truths, axis=0))
     return Sweep(
         protocol=protocol,
         shape=shape,
@@ -158,12 +156,28 @@ def _counted(
         counts=Counts(
             thresholds=thresholds,
             matched_truth=found.truth.astype(np.float64),
-            truth=np.full(thresholds.size, total, dtype=np.float64),
+            truth=found.truth_total.astype(np.float64),
             matched_candidate=found.candidate.astype(np.float64),
-            candidate=walk.sizes.astype(np.float64),
-            zero=Counts.of_one((total, total, union, pixels), threshold=0.0),
+            candidate=found.candidate_total.astype(np.float64),
+            zero=Counts.of_one(_with_all_on(protocol, truths, every, tolerance), threshold=0.0),
         ),
     )
+
+
+def _with_all_on(
+    protocol: Protocol, truths: list[BoolArray], every: BoolArray, tolerance: float
+) -> tuple[int, ...]:
+    """Return the counts of a candidate with every pixel on."""
+    if _is_one_to_one(protocol.strategy):  # each truth pixel is matched with itself
+        total = sum(int(np.count_nonzero(one)) for one in truths)
+        return total, total, int(np.count_nonzero(np.any(truths, axis=0))), int(np.count_nonzero(every))
+    walk = Walk.through([every], np.zeros(1))
+    found = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance)
+    return tuple(int(column[0]) for column in found)
+
+
+def _is_one_to_one(strategy: str) -> bool:
+    return strategy == "exact" or strategies.get(Id.parse(strategy).name).info.one_to_one
 
 
 def candidate_at(

@@ -211,6 +211,9 @@ _BOUNDARIES = _record(
         ),
         "folder": _text,
         "regions": _REGIONS,
+        "strategies": _list(
+            _record({"strategy": _text, "ods": _record(_POINT), "ois": _record(_POINT)}, {"ap": _share})
+        ),
     },
 )
 

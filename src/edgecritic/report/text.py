@@ -69,7 +69,7 @@ def section_text(section: Section, *, width: int | None = None) -> str:
     ]
     for block in section.blocks:
         if isinstance(block, Table):
-            parts += ["", table_text(block, width=width)]
+            parts += ["", block.title, table_text(block, width=width)]
     return plain("\n".join([*parts, ""]))
 
 

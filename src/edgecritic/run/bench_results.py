@@ -93,6 +93,7 @@ def _entry(
         "crispness": crispness_of(judged) if "crispness" in extras else None,
         "ceval": _ceval(judged, protocol, extras),
         "tolerances": _tolerances(judged, protocol, extras),
+        "strategies": _strategies(judged, protocol, extras),
         "per_image": [_image_row(row, judged[row["name"]]) for row in whole["images"]],
     }
 
@@ -172,6 +173,20 @@ def _tolerances(
                 "ois": found.ois.f,
             }
         )
+    return rows
+
+
+def _strategies(
+    judged: Mapping[str, Judged], protocol: Protocol, extras: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """Return ODS, OIS and AP by every strategy, the protocol's own first."""
+    if "strategies" not in extras:
+        return []
+    rows = []
+    for variant, one in variants(protocol, extras).items():
+        if variant == "main" or variant.startswith("strategy-"):
+            found = pooled(one, judged, variant, 0).summary.as_dict()
+            rows.append({"strategy": one.strategy, **{key: found[key] for key in ("ods", "ois", "ap")}})
     return rows
 
 
