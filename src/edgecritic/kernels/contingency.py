@@ -125,7 +125,7 @@ def judge_table(
         size = 0
         for at in range(starts[row], starts[row + 1]):
             if truth_of[columns[at]] == 0:
-                size += shared[at]
+                size += np.int64(shared[at])
         if size == 0:
             continue
         squares[0] += size * size
