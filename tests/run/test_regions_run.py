@@ -109,7 +109,9 @@ def test_beside_boundaries(home, capsys):
     assert all(one["ods"]["f"] > 0 for one in both)
     for name in ("eval_cover.txt", "one_ev2.txt", "eval_bdry.txt", "one_ev1.txt"):
         assert (home / "out/ucm" / name).exists()
-    assert "Covering" in (home / "out/report.md").read_text()
+    page = (home / "out/report.md").read_text()
+    assert "Covering" in page
+    assert "ucm/eval_RI_VOI_thr.txt" in page
     assert main(command(home, "ucm", "segs")) == 0
     assert load_results(home / "out")["detectors"][0]["regions"] is None
 

@@ -122,10 +122,10 @@ def judge_table(
     best[:] = 0
     explained = 0.0
     for row in range(starts.size - 1):
-        size = 0
+        size = np.int64(0)
         for at in range(starts[row], starts[row + 1]):
             if truth_of[columns[at]] == 0:
-                size += np.int64(shared[at])
+                size += shared[at]
         if size == 0:
             continue
         squares[0] += size * size
