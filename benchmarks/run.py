@@ -26,6 +26,7 @@ from table import Table, mark
 PARTS = {
     "matching": ("matching",),
     "boundary": ("boundary", "boundary_command"),
+    "regions": ("regions",),
     "measures": ("measures", "meshes"),
     "detectors": ("detectors",),
     "annotators": ("annotators", "cluster"),

@@ -177,6 +177,8 @@ def _tolerances(name: str) -> list[str]:
     from edgecritic import get_protocol
 
     protocol = get_protocol(name)
+    if protocol.judges == "regions":
+        return ["Regions are compared pixel by pixel; there is no tolerance."]
     rows = [
         f"| {width} × {height} | {protocol.tolerance_for((height, width)):.2f} |" for height, width in SIZES
     ]

@@ -80,6 +80,16 @@ def granularity() -> object:
     return [granularity_oracle([counts, counts]), count_table(counts)]
 
 
+def regions() -> object:
+    from edgecritic.protocols import summarise_regions, sweep_segmentations
+    from edgecritic.run.regions import RegionRun
+
+    segments = np.arange(320).reshape(16, 20)
+    found = sweep_segmentations([segments // 40, segments // 80], [segments // 100, segments // 160])
+    run = RegionRun(results={"detectors": [], "failures": []}, regions={"mine": {"a": found}})
+    return [summarise_regions({"a": found}), run]
+
+
 def tuning() -> object:
     from edgecritic.tuning.summary import summarise_tunings
 
@@ -205,6 +215,7 @@ def reports() -> object:
 
 MAKERS = [
     reports,
+    regions,
     files,
     runs,
     people,

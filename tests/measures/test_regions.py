@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from edgecritic.errors import InputError
 from edgecritic.measures import score
-from edgecritic.measures.regions import covering, pri, voi
+from edgecritic.measures.regions import covering, overlaps, pri, voi
 
 labels = arrays(np.int32, (4, 5), elements=st.integers(0, 3))
 
@@ -152,3 +152,42 @@ def test_bad_label_maps_are_refused(segmentation, truth, message):
 def test_regions_and_edges_do_not_mix():
     with pytest.raises(InputError, match="one kind"):
         score(np.eye(3, dtype=int), np.eye(3, dtype=int), ["pri", "fom"])
+
+
+def test_more_regions_than_a_full_table_could_hold():
+    """200 × 200 single pixels against as many: 1.6·10⁹ pairs of regions, of which 40,000 share a pixel."""
+    single = np.random.default_rng(4).permutation(40_000).reshape(200, 200)
+    found = score(
+        single, [single[::-1].copy(), np.arange(40_000).reshape(200, 200)], ["pri", "voi", "covering"]
+    )
+    assert (found["pri"], found["voi"], found["covering"]) == (1.0, 0.0, 1.0)
+    whole = np.zeros_like(single)
+    found = score(single, whole, ["pri", "voi", "covering"])
+    assert found["pri"] == 0
+    assert found["voi"] == pytest.approx(np.log2(40_000), abs=1e-12)
+    assert found["covering"] == pytest.approx(1 / 40_000, abs=1e-12)
+    assert covering(whole, single) == pytest.approx(1 / 40_000, abs=1e-12)
+
+
+@pytest.mark.parametrize("regions", [2, 40, 3000])
+def test_overlaps_of_scikit_image(regions):
+    peer = pytest.importorskip("skimage.metrics")
+    table = pytest.importorskip("skimage.metrics._contingency_table").contingency_table
+    rng = np.random.default_rng(regions)
+    first, second = rng.integers(0, regions, (2, 60, 70))
+    expected = table(second, first).toarray()
+    expected = expected[expected.any(axis=1)][:, expected.any(axis=0)]
+    found = overlaps(first, second)[0]
+    ours = np.zeros((found.truth_sizes.size, found.sizes.size))
+    ours[found.truth_region, found.region] = found.shared
+    assert np.allclose(ours, expected)
+    assert np.array_equal(found.sizes, np.unique(first, return_counts=True)[1])
+    assert np.array_equal(found.truth_sizes, np.unique(second, return_counts=True)[1])
+    # scikit-image's Rand error is 1 − 2·both / (pairs of one + pairs of the other), over the pairs of pixels.
+    both, one, other = (
+        float((sizes * (sizes - 1) // 2).sum()) for sizes in (found.shared, found.sizes, found.truth_sizes)
+    )
+    assert 1 - 2 * both / (one + other) == pytest.approx(
+        peer.adapted_rand_error(second, first, ignore_labels=())[0]
+    )
+    assert voi(first, second) == pytest.approx(sum(peer.variation_of_information(first, second)), abs=1e-10)

@@ -33,6 +33,7 @@ def test_all_presets_are_there():
         "multicue",
         "strict",
         "ceval",
+        "bsds-regions",
     ]
 
 
@@ -42,8 +43,9 @@ def test_presets_are_printed_hashed_and_rebuilt(name):
     assert get_protocol(protocol) is protocol
     text = str(protocol)
     assert text.startswith(f"{name}: ")
-    assert protocol.ap_rule in text
-    assert str(protocol.relative_tolerance) in text
+    if protocol.judges == "boundaries":
+        assert protocol.ap_rule in text
+        assert str(protocol.relative_tolerance) in text
     again = Protocol(**json.loads(json.dumps(protocol.as_dict())))
     assert again == protocol
     assert again.digest == protocol.digest
@@ -94,6 +96,7 @@ def test_digest_counts_what_decides_numbers():
         "threshold_floor": 0.1,
         "zero_threshold": True,
         "thin": False,
+        "mask": "after",
         "ap_rule": "d",
         "duplicates": "last",
     }
@@ -125,6 +128,7 @@ def test_digest_counts_what_decides_numbers():
         ({"nms": "hed(radius=0.5)"}, "radius"),
         ({"ap_rule": "b"}, "needs zero_threshold"),
         ({"duplicates": "middle"}, "first, last"),
+        ({"mask": "never"}, "before, after"),
         ({"id": "my protocol"}, "must be a word"),
         ({"title": None}, "must be text"),
     ],

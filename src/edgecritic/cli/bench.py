@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,8 +71,8 @@ def add_parser(subparsers: Any) -> None:
         "--also",
         default="crispness",
         metavar="LIST",
-        help="measure as well, comma-separated: crispness, ceval, tolerances, all or none "
-        "(default: crispness)",
+        help="measure as well, comma-separated: crispness, ceval, tolerances (all: these three), strategies, "
+        "regions, or none (default: crispness)",
     )
     judge.add_argument(
         "--strength",
@@ -124,6 +124,8 @@ def run(args: argparse.Namespace) -> int:
     if args.nms is not None:
         protocol = protocol.with_nms(args.nms)
     detectors = read_named(args.predictions)
+    if protocol.judges == "regions":
+        return _judge_regions(args, detectors, protocol)
     curves = read_curves(read_named(args.curve, must_name=True))
     with progress("judging", unit="image", quiet=args.quiet) as step:
         finished = run_bench(
@@ -149,6 +151,7 @@ def run(args: argparse.Namespace) -> int:
         write_run(args.out, finished)
     if not args.json:
         print(leaderboard_text(finished.results, width=terminal_width() or 100))
+        _tell_more(finished.results)
         if args.out is not None:
             print(f"Report: {report_page(args.out)}")
     _warn(finished["notes"])
@@ -160,6 +163,63 @@ def run(args: argparse.Namespace) -> int:
     lost = () if strengths is None else _lost_by_strength(strengths, finished)
     tell_failures(lost)
     return 1 if finished.failed or lost else 0
+
+
+def _tell_more(results: Mapping[str, Any]) -> None:
+    """Print the tables of what was judged beside the protocol's own numbers."""
+    from edgecritic.cli._wide import terminal_width
+    from edgecritic.report.benchmark import regions, strategies
+    from edgecritic.report.text import section_text
+    from edgecritic.report.view import View
+
+    view = View(results)
+    for module in (strategies, regions):
+        section = module.section(view)
+        if section is not None:
+            print(section_text(section, width=terminal_width() or 100))
+
+
+def _judge_regions(args: argparse.Namespace, detectors: dict[str, str | Path], protocol: Protocol) -> int:
+    """Run the benchmark of regions alone; what belongs to boundaries is refused."""
+    from edgecritic.cli._output import print_json, progress, report_page, tell_failures
+    from edgecritic.cli._wide import terminal_width
+    from edgecritic.errors import InputError
+    from edgecritic.report.regions import region_findings, region_table, write_region_run
+    from edgecritic.report.text import table_text, wrapped
+    from edgecritic.run.regions import run_regions
+
+    given = {"--strength": args.strength, "--nms": args.nms, "--curve": args.curve, "--oracle": args.oracle}
+    wrong = [name for name, value in given.items() if value]
+    if wrong or args.also not in ("crispness", "regions", "none"):
+        names = ", ".join([*wrong, *(["--also"] if not wrong else [])])
+        raise InputError(f"protocol {protocol.id} judges regions alone", remedy=f"leave {names} out")
+    with progress("judging regions", unit="image", quiet=args.quiet) as step:
+        finished = run_regions(
+            detectors,
+            args.truth,
+            protocol=protocol,
+            out=args.out,
+            jobs=args.jobs,
+            cluster=args.cluster,
+            masks=args.masks,
+            split=args.split,
+            fresh=args.fresh,
+            progress=step,
+        )
+    if args.out is not None:
+        write_region_run(args.out, finished)
+    if args.json:
+        print_json(finished.as_dict())
+    else:
+        width = terminal_width() or 100
+        ranked = sorted(finished["detectors"], key=lambda one: -float(one["regions"]["covering"]["ods"]))
+        print("\n".join(wrapped(line, width) for line in region_findings(ranked)))
+        if ranked:
+            print(f"\n{table_text(region_table(ranked), width=width)}")
+        if args.out is not None:
+            print(f"Report: {report_page(args.out)}")
+    _warn(finished["notes"])
+    return tell_failures(finished.failures)
 
 
 def _lost_by_strength(strengths: StrengthRun, finished: BenchRun) -> list[Failure]:

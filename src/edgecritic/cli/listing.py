@@ -77,9 +77,18 @@ def _of_item(name: str, item: Any) -> dict[str, Any]:
     if hasattr(item, "source") and not hasattr(item, "title"):
         return {"name": name, "parameters": item.as_dict(), "summary": item.source}
     values = _fields(item)
+    if values["judges"] == "regions":
+        return {"name": name, "parameters": {}, "summary": values["title"], "judges": "regions"} | _kept(
+            values
+        )
     share, nms, rule = (values[key] for key in ("relative_tolerance", "nms", "ap_rule"))
     told = f"{values.pop('title')} (tolerance {share:g} of the diagonal, NMS {nms}, AP {rule})"
     return {"name": name, "parameters": {}, "summary": told, **values}
+
+
+def _kept(values: dict[str, Any]) -> dict[str, Any]:
+    """Return what matters of a protocol that judges regions."""
+    return {key: values[key] for key in ("id", "thresholds", "source", "notes")}
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from edgecritic.datasets.files import read_array as read_array
     from edgecritic.datasets.files import read_candidates as read_candidates
     from edgecritic.datasets.files import read_geometry as read_geometry
+    from edgecritic.datasets.files import read_hierarchy as read_hierarchy
     from edgecritic.datasets.files import read_image as read_image
     from edgecritic.datasets.files import read_mask as read_mask
     from edgecritic.datasets.files import read_segmentations as read_segmentations
@@ -45,7 +46,8 @@ _HOMES = {
     **dict.fromkeys(("Diagnosis", "Finding", "check_case", "diagnose"), "doctor"),
     **dict.fromkeys(("Volume", "read_array", "read_image", "read_mask", "read_segmentations"), "files"),
     **dict.fromkeys(
-        ("read_candidates", "read_spacing", "read_strength", "read_truths", "read_volume"), "files"
+        ("read_candidates", "read_hierarchy", "read_spacing", "read_strength", "read_truths", "read_volume"),
+        "files",
     ),
     **dict.fromkeys(("Geometry", "on_grid_of"), "geometry"),
     "read_geometry": "files",

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets.content import Content, PathLike, read_content
 from edgecritic.datasets.files import (
+    holds_segmentations,
     read_candidates,
     read_geometry,
+    read_hierarchy,
     read_image,
     read_mask,
+    read_segmentations,
     read_strength,
     read_truths,
 )
@@ -83,6 +87,17 @@ class Case:
         if len(shapes) > 1:
             raise InputError(f"{self.id}: the annotators' maps differ in shape: {shapes}")
         return maps
+
+    def load_labels(self) -> list[NDArray[np.integer[Any]]]:
+        """Return one label map per annotator (`Segmentation` in BSDS files), all of one shape."""
+        return [_whole(labels) for path in self.truths for labels in read_segmentations(self.source(path))]
+
+    def load_regions(self) -> NDArray[Any] | list[NDArray[np.integer[Any]]]:
+        """Return the prediction as a hierarchy (`ucm2`, an array), or as a list of label maps (`segs`)."""
+        source = self._need(self.prediction, "prediction")
+        if holds_segmentations(source):
+            return [_whole(labels) for labels in read_segmentations(source)]
+        return read_hierarchy(source)
 
     def load_image(self, *, colour: bool = False) -> NDArray[np.float64]:
         """Return the photo, as luminance unless `colour` is asked for."""
@@ -237,6 +252,17 @@ def find_cases(
         layout=", ".join(sorted(truths.layouts)),
         by_role=tuple(by_role.items()),
     )
+
+
+def _whole(labels: NDArray[Any]) -> NDArray[np.integer[Any]]:
+    """Return labels that a file holds as whole floating-point numbers as integers."""
+    if labels.dtype.kind != "f":
+        return labels
+    if not (
+        np.isfinite(labels).all() and (np.abs(labels) < 2**53).all() and (labels == np.rint(labels)).all()
+    ):
+        raise InputError("labels of segments must be whole numbers, got others")
+    return labels.astype(np.int64)
 
 
 def _missing(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:

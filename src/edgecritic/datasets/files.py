@@ -30,6 +30,7 @@ __all__ = [
     "read_array",
     "read_geometry",
     "read_candidates",
+    "read_hierarchy",
     "read_image",
     "read_mask",
     "read_segmentations",
@@ -189,6 +190,21 @@ def read_segmentations(path: Source, *, key: str | None = None) -> list[NDArray[
             able = [suffix for entry in formats if entry.info.labels for suffix in entry.info.suffixes]
             raise InputError(f"segmentations are read from {' and '.join(able)} files only")
         return _limited(found.info.labels(data, key))
+
+
+def read_hierarchy(path: Source) -> NDArray[Any]:
+    """Return the contour strengths of ``ucm2`` in a ``.mat`` file, on the grid of twice the size.
+
+    `edgecritic.protocols.regions` judges the segments that they part.
+    """
+    with _opened(path) as (data, found):
+        if found.info.hierarchy is None:
+            able = [suffix for entry in formats if entry.info.hierarchy for suffix in entry.info.suffixes]
+            raise InputError(
+                "regions are judged of hierarchies (ucm2) and segmentations (segs), which are read from "
+                f"{' and '.join(able)} files"
+            )
+        return found.info.hierarchy(data)
 
 
 def read_candidates(path: Source, *, key: str | None = None) -> list[BoolArray]:

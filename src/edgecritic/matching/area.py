@@ -21,6 +21,7 @@ __all__ = ["area", "match_area"]
     one_to_one=False,
     reach="radius",
     reference="area-based matching in the survey of boundary matching by the group of C. Lopez-Molina",
+    areas=True,
 )
 def area(pair: Pair, *, element: str = "disk") -> Matching:
     """Dilate both maps by the tolerance and compare the areas.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,7 +17,16 @@ from edgecritic.inputs import BoolArray, Spacing, as_array, as_pair, as_spacing,
 from edgecritic.matching.result import Matching
 from edgecritic.registry import Bound, Registry
 
-__all__ = ["Pair", "Matching", "StrategyInfo", "strategies", "strategy", "match", "with_tolerance"]
+__all__ = [
+    "Pair",
+    "Matching",
+    "StrategyInfo",
+    "strategies",
+    "strategy",
+    "match",
+    "with_tolerance",
+    "within_tolerance",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -33,21 +43,26 @@ class StrategyInfo:
         How far it looks: a tolerance, a window in pixels, or one of the two.
     reference : str
         Where it is defined.
+    areas : bool
+        Whether its tp, fp and fn are areas in place of pixels of the maps.
     """
 
     one_to_one: bool
     reach: str
     reference: str
+    areas: bool = False
 
 
 strategies: Registry[StrategyInfo] = Registry("strategy", "edgecritic.matching", "edgecritic.strategies")
 
 
-def strategy(name: str, *, one_to_one: bool, reach: str, reference: str) -> Callable[[Function], Function]:
+def strategy(
+    name: str, *, one_to_one: bool, reach: str, reference: str, areas: bool = False
+) -> Callable[[Function], Function]:
     """Register a function ``(pair, *, options) -> Matching`` as the strategy `name`."""
 
     def register(function: Function) -> Function:
-        info = StrategyInfo(one_to_one=one_to_one, reach=reach, reference=reference)
+        info = StrategyInfo(one_to_one=one_to_one, reach=reach, reference=reference, areas=areas)
         strategies.add(name, function, info)
         return function
 
@@ -141,6 +156,23 @@ def with_tolerance(strategy: str | Id, tolerance: float) -> Id:
     rest, *named = _split_tolerance(parsed, None, None)
     given = any(each is not None for each in named) or _searches_window(strategies.bind(rest))
     return parsed if given else parsed.with_default("tolerance", tolerance)
+
+
+def within_tolerance(strategy: str | Id, tolerance: float, spacing: Sequence[float]) -> Id:
+    """Return the id of a strategy that searches as far as a tolerance: windows get their sides from it.
+
+    A window is the largest whose middle is nowhere farther from a side than the tolerance; its corners
+    belong to it and lie farther away. What the id says itself stays.
+
+    Examples
+    --------
+    >>> [str(within_tolerance(text, 4.3, (1, 1))) for text in ("exact", "eps", "eps(window=7)")]
+    ['exact(tolerance=4.3)', 'eps(window=9)', 'eps(window=7)']
+    """
+    found = with_tolerance(strategy, tolerance)
+    if strategies.get(found.name).info.reach != "window":
+        return found
+    return found.with_default("window", 2 * math.floor(tolerance / max(spacing)) + 1)
 
 
 def _searches_window(bound: Bound[StrategyInfo]) -> bool:

@@ -12,7 +12,7 @@ from edgecritic.assignment.dynamic import ExactState
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray
 from edgecritic.maps.walk import Walk
-from edgecritic.matching.base import match
+from edgecritic.matching.base import match, strategies, within_tolerance
 
 __all__ = ["Followed", "follow"]
 
@@ -20,18 +20,20 @@ _EXACT_OPTIONS = {"tolerance", "relative_tolerance", "window"}
 
 
 class Followed(NamedTuple):
-    """What is matched at every threshold of a walk.
+    """What is matched at every threshold of a walk, and of how much.
 
     Attributes
     ----------
-    truth : (K,) int64 array
-        Matched truth pixels, summed over the truths.
-    candidate : (K,) int64 array
-        Candidate pixels that are matched by at least one of the truths.
+    truth, truth_total : (K,) int64 arrays
+        Matched and all truth pixels, summed over the truths.
+    candidate, candidate_total : (K,) int64 arrays
+        Candidate pixels that are matched by at least one of the truths, and all of them.
     """
 
     truth: NDArray[np.int64]
+    truth_total: NDArray[np.int64]
     candidate: NDArray[np.int64]
+    candidate_total: NDArray[np.int64]
 
 
 def follow(
@@ -45,14 +47,16 @@ def follow(
     """Match a walking candidate with each of some truths at every threshold.
 
     The exact matching is kept and changed step by step, and is the optimum at each. Other strategies match
-    anew wherever the candidate has changed.
+    anew wherever the candidate has changed. One that compares areas counts pixels of area: those of the
+    candidate that it shares with all truths together.
 
     Parameters
     ----------
     walk : Walk
     truths : sequence of bool arrays of one shape
     strategy, tolerance, spacing
-        As for `edgecritic.match`.
+        As for `edgecritic.match`; a strategy that searches a window takes its side from the tolerance
+        (`edgecritic.matching.base.within_tolerance`).
 
     Examples
     --------
@@ -65,10 +69,10 @@ def follow(
     if parsed.name == "exact" and set(parsed.options) <= _EXACT_OPTIONS:
         options = {"tolerance": tolerance, **parsed.options}
         state = ExactState(truths, spacing=spacing, universe=walk.ever_on, **options)  # type: ignore[arg-type]
-        found = state.sweep([(step.gained, step.lost) for step in walk])
+        found = _with_totals(walk, truths, state.sweep([(step.gained, step.lost) for step in walk]))
     else:
         found = _anew(walk, truths, parsed, tolerance, spacing)
-    return Followed(walk.at_thresholds(found[:, 0]), walk.at_thresholds(found[:, 1]))
+    return Followed(*(walk.at_thresholds(column) for column in found.T))
 
 
 def _anew(
@@ -78,15 +82,42 @@ def _anew(
     tolerance: float | None,
     spacing: tuple[float, ...] | None,
 ) -> NDArray[np.int64]:
-    found = np.zeros((len(walk), 2), dtype=np.int64)
+    ndim = len(walk.shape)
+    chosen = (
+        strategy if tolerance is None else within_tolerance(strategy, tolerance, spacing or (1.0,) * ndim)
+    )
+    areas = strategies.get(chosen.name).info.areas
+    count = _areas if areas else _pixels
+    found = np.zeros((len(walk), 4 if areas else 2), dtype=np.int64)
     for number, (step, candidate) in enumerate(walk.candidates()):
-        if step.rests:
-            found[number] = found[number - 1] if number else 0
-            continue
-        hit = np.zeros(walk.shape, dtype=np.bool_)
-        for truth in truths:
-            matching = match(candidate, truth, strategy=strategy, tolerance=tolerance, spacing=spacing)
-            found[number, 0] += np.count_nonzero(matching.matched_truth)
-            hit |= matching.matched_candidate
-        found[number, 1] = np.count_nonzero(hit)
-    return found
+        if step.rests and number:
+            found[number] = found[number - 1]
+        elif areas or not step.rests:
+            found[number] = count(candidate, truths, chosen, spacing)
+    return found if areas else _with_totals(walk, truths, found)
+
+
+def _pixels(
+    candidate: BoolArray, truths: Sequence[BoolArray], strategy: Id, spacing: tuple[float, ...] | None
+) -> tuple[int, ...]:
+    """Return matched truth pixels, and candidate pixels that any truth matches."""
+    matchings = [match(candidate, truth, strategy=strategy, spacing=spacing) for truth in truths]
+    hit = np.any([one.matched_candidate for one in matchings], axis=0)
+    return sum(int(np.count_nonzero(one.matched_truth)) for one in matchings), int(np.count_nonzero(hit))
+
+
+def _areas(
+    candidate: BoolArray, truths: Sequence[BoolArray], strategy: Id, spacing: tuple[float, ...] | None
+) -> tuple[int, ...]:
+    """Return shared and all area of the truths, and of the candidate with that of all truths together."""
+    matchings = [match(candidate, truth, strategy=strategy, spacing=spacing) for truth in truths]
+    union = match(candidate, np.any(truths, axis=0), strategy=strategy, spacing=spacing)
+    shared = sum(one.tp for one in matchings)
+    return shared, shared + sum(one.fn for one in matchings), union.tp, union.tp + union.fp
+
+
+def _with_totals(walk: Walk, truths: Sequence[BoolArray], matched: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Put the pixels of truths and candidate beside those that are matched, step by step."""
+    total = sum(int(np.count_nonzero(truth)) for truth in truths)
+    sizes = walk.sizes[walk.places]
+    return np.column_stack([matched[:, 0], np.full(len(walk), total), matched[:, 1], sizes])

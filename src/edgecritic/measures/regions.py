@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import as_array
+from edgecritic.kernels.contingency import count_shared
 from edgecritic.measures.base import measure
 
-__all__ = ["Overlaps", "overlaps", "pri", "voi", "covering"]
+__all__ = ["Overlaps", "as_labels", "as_truth_labels", "numbered", "overlaps", "pri", "voi", "covering"]
 
 FAMILY = "regions"
 REFERENCE = "Arbeláez, Maire, Fowlkes & Malik 2011, IEEE TPAMI 33(5)"
@@ -25,32 +26,32 @@ REFERENCE = "Arbeláez, Maire, Fowlkes & Malik 2011, IEEE TPAMI 33(5)"
 
 @dataclass(frozen=True, slots=True)
 class Overlaps:
-    """How many pixels every region of a segmentation shares with every region of one truth.
+    """How many pixels the regions of a segmentation share with the regions of one truth.
+
+    Pairs of regions that share none are left out: there are at most as many entries as pixels.
 
     Attributes
     ----------
-    table : (regions of the segmentation, regions of the truth) int64 array
+    region, truth_region : (entries,) int64 arrays
+        Numbers of the two regions.
+    shared : (entries,) int64 array
+        Pixels that they share, at least one.
+    sizes, truth_sizes : int64 arrays
+        Pixels of every region of the segmentation and of the truth.
     """
 
-    table: NDArray[np.int64]
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """Sizes of the regions of the segmentation."""
-        found: NDArray[np.int64] = self.table.sum(axis=1)
-        return found
-
-    @property
-    def truth_sizes(self) -> NDArray[np.int64]:
-        """Sizes of the regions of the truth."""
-        found: NDArray[np.int64] = self.table.sum(axis=0)
-        return found
+    region: NDArray[np.int64]
+    truth_region: NDArray[np.int64]
+    shared: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    truth_sizes: NDArray[np.int64]
 
     @property
     def best(self) -> NDArray[np.float64]:
         """For every region of the truth, the best |R ∩ S| / |R ∪ S| over the regions S."""
-        union = self.sizes[:, None] + self.truth_sizes[None, :] - self.table
-        found: NDArray[np.float64] = (self.table / union).max(axis=0)
+        union = self.sizes[self.region] + self.truth_sizes[self.truth_region] - self.shared
+        found = np.zeros(self.truth_sizes.size)
+        np.maximum.at(found, self.truth_region, self.shared / union)
         return found
 
 
@@ -66,22 +67,9 @@ def overlaps(segmentation: Any, truths: Any) -> list[Overlaps]:
     """
     if isinstance(segmentation, _Prepared):
         return segmentation.found
-    labels = _as_labels(segmentation, "segmentation")
-    several = truths if isinstance(truths, Sequence) and _looks_like_maps(truths) else [truths]
-    if len(several) == 0:
-        raise InputError("truths holds no label map; give one or more")
-    index, count = _numbered(labels)
-    found = []
-    for number, truth in enumerate(several):
-        other = _as_labels(truth, f"truths[{number}]")
-        if other.shape != labels.shape:
-            raise InputError(
-                f"segmentation and truth must have the same shape, got {labels.shape} and {other.shape}"
-            )
-        other_index, other_count = _numbered(other)
-        counts = np.bincount(index * other_count + other_index, minlength=count * other_count)
-        found.append(Overlaps(counts.reshape(count, other_count).astype(np.int64)))
-    return found
+    labels = as_labels(segmentation, "segmentation")
+    index, count = numbered(labels)
+    return [_overlaps(index, count, *numbered(truth)) for truth in as_truth_labels(truths, labels.shape)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +164,7 @@ def prepare(segmentation: Any, truths: Any) -> _Prepared:
 
 
 def _rand(found: Overlaps) -> float:
-    both, first, second = (_pairs(sizes) for sizes in (found.table, found.sizes, found.truth_sizes))
+    both, first, second = (_pairs(sizes) for sizes in (found.shared, found.sizes, found.truth_sizes))
     total = _pairs(found.sizes.sum(keepdims=True))
     return (total + 2 * both - first - second) / total if total else 1.0
 
@@ -186,12 +174,12 @@ def _pairs(sizes: NDArray[np.int64]) -> int:
 
 
 def _variation(found: Overlaps) -> float:
-    joint, first, second = (_entropy(sizes) for sizes in (found.table, found.sizes, found.truth_sizes))
+    joint, first, second = (_entropy(sizes) for sizes in (found.shared, found.sizes, found.truth_sizes))
     return max(0.0, 2 * joint - first - second)
 
 
 def _entropy(sizes: NDArray[np.int64]) -> float:
-    shares = sizes[sizes > 0] / sizes.sum()
+    shares = sizes / sizes.sum()
     return float(-(shares * np.log2(shares)).sum())
 
 
@@ -199,23 +187,50 @@ def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def _numbered(labels: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], int]:
-    """Number the labels that occur from 0 on; return the number of every pixel, and how many there are."""
+def numbered(labels: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int32], int]:
+    """Number the labels that occur from 0 on; return the number of every pixel, and how many there are.
+
+    Examples
+    --------
+    >>> numbered(np.array([[7, 3, 7]]))
+    (array([1, 0, 1], dtype=int32), 2)
+    """
     flat = labels.ravel()
     low, high = int(flat.min()), int(flat.max())
     if high - low > 4 * flat.size:
         values, index = np.unique(flat, return_inverse=True)
-        return index.astype(np.int64), values.size
+        return index.astype(np.int32), values.size
     shifted = flat.astype(np.int64) - low
     present = np.bincount(shifted) > 0
-    return (np.cumsum(present) - 1)[shifted], int(present.sum())
+    return (np.cumsum(present, dtype=np.int32) - np.int32(1))[shifted], int(present.sum())
 
 
-def _looks_like_maps(truths: Sequence[Any]) -> bool:
-    return all(np.ndim(truth) >= 2 for truth in truths)
+def _overlaps(index: NDArray[np.int32], count: int, other: NDArray[np.int32], others: int) -> Overlaps:
+    starts, columns, shared = count_shared(index, count, other[None], others)
+    return Overlaps(
+        region=np.repeat(np.arange(count), np.diff(starts)),
+        truth_region=columns.astype(np.int64),
+        shared=shared.astype(np.int64),
+        sizes=np.bincount(index, minlength=count),
+        truth_sizes=np.bincount(other, minlength=others),
+    )
 
 
-def _as_labels(data: Any, name: str) -> NDArray[np.integer[Any]]:
+def as_truth_labels(truths: Any, shape: tuple[int, ...]) -> list[NDArray[np.integer[Any]]]:
+    """Return one label map (an array) or several (a list of arrays) as a list of maps of the given shape."""
+    several = isinstance(truths, Sequence) and all(np.ndim(truth) >= 2 for truth in truths)
+    given = truths if several else [truths]
+    if len(given) == 0:
+        raise InputError("truths holds no label map; give one or more")
+    maps = [as_labels(truth, f"truths[{number}]") for number, truth in enumerate(given)]
+    for one in maps:
+        if one.shape != shape:
+            raise InputError(f"segmentation and truth must have the same shape, got {shape} and {one.shape}")
+    return maps
+
+
+def as_labels(data: Any, name: str) -> NDArray[np.integer[Any]]:
+    """Return a label map of 2 or 3 dimensions as an array of integers."""
     array = as_array(data, name)
     if array.ndim not in (2, 3) or array.size == 0:
         raise InputError(f"{name} must be a label map of 2 or 3 dimensions, got shape {array.shape}")

@@ -10,8 +10,18 @@ if TYPE_CHECKING:
     from edgecritic.protocols.crispness import average_crispness as average_crispness
     from edgecritic.protocols.human import human_counts as human_counts
     from edgecritic.protocols.human import human_level as human_level
+    from edgecritic.protocols.region_summary import summarise_regions as summarise_regions
+    from edgecritic.protocols.regions import sweep_hierarchy as sweep_hierarchy
+    from edgecritic.protocols.regions import sweep_segmentations as sweep_segmentations
 
-_HOMES = {"average_crispness": "crispness", "human_counts": "human", "human_level": "human"}
+_HOMES = {
+    "average_crispness": "crispness",
+    "human_counts": "human",
+    "human_level": "human",
+    "summarise_regions": "region_summary",
+    "sweep_hierarchy": "regions",
+    "sweep_segmentations": "regions",
+}
 
 __all__ = list(_HOMES)
 

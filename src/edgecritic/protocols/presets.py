@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, UnknownNameError
-from edgecritic.ids import shown
+from edgecritic.ids import Id, shown
 from edgecritic.inputs import as_spacing, as_tolerance
 from edgecritic.maps.suppression import get_recipe
 from edgecritic.protocols.curves import AP_RULES, ap_rule_name
@@ -30,6 +30,11 @@ DIGEST_VERSION = 1
 """Raised when the meaning of a protocol field changes, so that stored results are not mistaken."""
 
 DUPLICATES = ("first", "last")
+
+JUDGED = ("boundaries", "regions")
+
+MASKS = ("before", "after")
+"""When a mask takes pixels away from the candidate: before thinning, or after it."""
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -47,17 +52,24 @@ class Protocol(Value):
         Largest distance of a match as a share of the image diagonal.
     tolerance : float or None
         The same in pixels; exactly one of the two is given.
+    judges : "boundaries" or "regions"
+        What is judged: contours that are matched within the tolerance, or the segments that they part (see
+        :mod:`edgecritic.protocols.regions`), for which the thresholds alone matter.
     thresholds : int or tuple of float
         Thresholds in ascending order; a number K stands for K equal steps,
         linspace(1/(K+1), 1 − 1/(K+1), K).
     strategy : str
-        How candidate and truth are matched: the id of a strategy, without its tolerance.
+        How candidate and truth are matched: the id of a strategy, without its tolerance. ``eps`` and
+        ``closest`` search a window of side 2·⌊tolerance⌋ + 1; ``area`` counts pixels of dilated maps.
     threshold_floor : float
         A pixel is on where strength ≥ max(threshold_floor, threshold).
     zero_threshold : bool
         Whether one more threshold, 0, is evaluated: every pixel on, not thinned.
     thin : bool
         Whether candidates are thinned after the threshold (truths never are).
+    mask : "before" or "after"
+        Whether masks take pixels away from the candidate before it is thinned, or after. Before, lines are
+        thinned as if they ended where the mask does; after, as in the whole image.
     nms : str
         The recipe of non-maximum suppression before the threshold, or ``none``.
     ap_rule : str
@@ -85,10 +97,12 @@ class Protocol(Value):
     relative_tolerance: float | None = None
     tolerance: float | None = None
     strategy: str = "exact"
+    judges: str = "boundaries"
     thresholds: int | tuple[float, ...] = 99
     threshold_floor: float = 0.0
     zero_threshold: bool = False
     thin: bool = True
+    mask: str = "before"
     nms: str = "none"
     ap_rule: str = "interpolated-101"
     duplicates: str = "first"
@@ -104,6 +118,8 @@ class Protocol(Value):
         for name in ("zero_threshold", "thin"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} must be true or false, got {getattr(self, name)!r}")
+        if self.judges not in JUDGED:
+            raise InputError(f"judges must be one of {', '.join(JUDGED)}, got {self.judges!r}")
         self._check_tolerance()
         object.__setattr__(self, "thresholds", _checked_thresholds(self.thresholds))
         if not (_is_number(self.threshold_floor) and 0 <= self.threshold_floor <= 1):
@@ -115,11 +131,18 @@ class Protocol(Value):
         object.__setattr__(self, "ap_rule", ap_rule_name(self.ap_rule))
         if self.duplicates not in DUPLICATES:
             raise InputError(f"duplicates must be one of {', '.join(DUPLICATES)}, got {self.duplicates!r}")
+        if self.mask not in MASKS:
+            raise InputError(f"mask must be one of {', '.join(MASKS)} (thinning), got {self.mask!r}")
         if self.ap_rule == "interpolated-101+zero" and not self.zero_threshold:
             raise InputError("the AP rule interpolated-101+zero needs zero_threshold = true")
 
     def _check_tolerance(self) -> None:
-        if (self.tolerance is None) == (self.relative_tolerance is None):
+        if self.judges == "regions":
+            if not self.tolerance is self.relative_tolerance is None:
+                raise InputError(
+                    f"protocol {self.id!r} judges regions, which have no tolerance", remedy="leave it out"
+                )
+        elif (self.tolerance is None) == (self.relative_tolerance is None):
             raise InputError(
                 f"protocol {self.id!r} needs either relative_tolerance (share of the diagonal) or tolerance "
                 f"(pixels), got {self.relative_tolerance!r} and {self.tolerance!r}"
@@ -143,6 +166,11 @@ class Protocol(Value):
 
     def tolerance_for(self, shape: Sequence[int], spacing: float | Sequence[float] | None = None) -> float:
         """Return the tolerance in pixels (in units of `spacing`) for an image of the given shape."""
+        if self.judges == "regions":
+            raise InputError(
+                f"protocol {self.id} judges regions, not contours, and has no tolerance",
+                remedy="take bsds, or edgecritic.protocols.regions",
+            )
         return as_tolerance(shape, as_spacing(spacing, len(shape)), self.tolerance, self.relative_tolerance)
 
     @property
@@ -220,13 +248,14 @@ class Protocol(Value):
         return cls(id=name, **values)
 
     def __str__(self) -> str:
+        if self.judges == "regions":
+            return self._regions_text()
         if self.tolerance is None:
             reach = f"{self.relative_tolerance:g} of the diagonal"
         else:
             reach = f"{self.tolerance:g} px"
         rule = f"{self.ap_rule} (rule {AP_RULES[self.ap_rule]})"
-        values = self.threshold_values()
-        steps = f"{values.size} from {values[0]:g} to {values[-1]:g}"
+        steps = self._steps_text()
         lines = [
             f"{self.id}: {self.title}",
             f"  tolerance   {reach}",
@@ -234,13 +263,22 @@ class Protocol(Value):
             f"  thresholds  {steps}{' and 0 (every pixel on, not thinned)' if self.zero_threshold else ''}",
             f"  NMS         {self._nms_text()}",
             f"  thinning    {'on' if self.thin else 'off'}",
+            f"  masks       act {self.mask} thinning",
             f"  AP          {rule}, {self.duplicates} of equal recalls",
         ]
-        if self.source:
-            lines.append(f"  source      {self.source}")
-        if self.notes:
-            lines.append(f"  notes       {self.notes}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._told()])
+
+    def _regions_text(self) -> str:
+        lines = [f"{self.id}: {self.title}", "  judges      regions", f"  thresholds  {self._steps_text()}"]
+        return "\n".join([*lines, *self._told()])
+
+    def _steps_text(self) -> str:
+        values = self.threshold_values()
+        return f"{values.size} from {values[0]:g} to {values[-1]:g}"
+
+    def _told(self) -> list[str]:
+        told = {"source": self.source, "notes": self.notes}
+        return [f"  {name:<11} {text}" for name, text in told.items() if text]
 
     def _nms_text(self) -> str:
         numbers = str(get_recipe(self.nms))
@@ -281,10 +319,10 @@ def _checked_strategy(strategy: Any) -> str:
     from edgecritic.matching.base import strategies
 
     bound = strategies.bind(strategy)
-    if bound.entry.info.reach == "window" or bound.id.options.get("window") is not None:
+    if Id.parse(strategy).options.get("window") is not None:
         raise InputError(
-            f"a protocol has a tolerance, but {bound} searches a window",
-            remedy="take exact, distance or area",
+            f"a protocol has a tolerance, from which a window gets its side, but {strategy} names a window",
+            remedy=f"write {bound.entry.name} alone, and choose the tolerance",
         )
     return str(bound)
 
@@ -368,6 +406,13 @@ _ALL = (
         thin=False,
         source="CATS, DiffusionEdge",
         notes="Neither NMS nor thinning: one-to-one matching punishes thick edges.",
+    ),
+    Protocol(
+        id="bsds-regions",
+        title="BSDS500 region benchmark",
+        judges="regions",
+        source="BSDS500 benchmark code of 2011",
+        notes="Covering, PRI and VOI of hierarchies (ucm2) and segmentations (segs).",
     ),
 )
 

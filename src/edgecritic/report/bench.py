@@ -23,6 +23,7 @@ from edgecritic.report.benchmark.leaderboard import leaderboard_csv, leaderboard
 from edgecritic.report.classic import CLASSIC_FILES, read_curve, write_all
 from edgecritic.report.figures import write_pr
 from edgecritic.report.pictures import RANKS, matching_picture, ranked_picture
+from edgecritic.report.regions import write_classic_regions
 from edgecritic.report.schema import check_results
 from edgecritic.report.sections import Picture, Section
 from edgecritic.report.view import View
@@ -108,7 +109,8 @@ def write_run(
     """Write everything beside ``results.json``; return the files.
 
     Each detector has a folder of its name with ``eval_bdry.txt``, ``eval_bdry_thr.txt``,
-    ``eval_bdry_img.txt`` and the counts of every image; the first three of a single detector are beside
+    ``eval_bdry_img.txt`` and the counts of every image, and where regions were judged with the files of
+    `edgecritic.report.classic_regions`; those that sum up a single detector are beside
     ``results.json`` as well, where the plotting programs look for them. `more` are other
     sections of the page with their places.
     """
@@ -126,6 +128,7 @@ def write_run(
     if len(run.details) != 1:
         for name in CLASSIC_FILES:  # left by an earlier run with one detector
             (home / name).unlink(missing_ok=True)
+    written += write_classic_regions(home, run.regions)
     return (*written, *write_benchmark(home, run.results, list(illustrate(run)), more=more))
 
 

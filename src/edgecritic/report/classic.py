@@ -41,6 +41,8 @@ __all__ = [
     "write_image_scores",
     "write_counts",
     "write_all",
+    "read_table",
+    "write_table",
 ]
 
 
@@ -92,7 +94,7 @@ def read_summary(path: PathLike) -> ClassicSummary:
     DataError
         If the file does not hold one such row; the message names file and line.
     """
-    lines, table = _read(path, (7, 8))
+    lines, table = read_table(path, (7, 8))
     if len(table) != 1:
         raise DataError(
             f"{_name(path)}, line {lines[1]}: expected one row of 7 or 8 numbers, got {len(table)} rows"
@@ -119,7 +121,7 @@ def read_curve(path: PathLike) -> ClassicCurve:
     DataError
         If a row has another number of columns or impossible values; the message names file and line.
     """
-    lines, table = _read(path, (3, 4))
+    lines, table = read_table(path, (3, 4))
     _check_points(path, lines, table[:, -3:])
     recall, precision, f = table[:, -3:].T
     thresholds = table[:, 0].copy() if table.shape[1] == 4 else None
@@ -134,7 +136,7 @@ def read_image_scores(path: PathLike) -> tuple[BestPoint, ...]:
     DataError
         If the numbers are not 1 … n or a row is impossible; the message names file and line.
     """
-    lines, table = _read(path, (5,))
+    lines, table = read_table(path, (5,))
     _check_points(path, lines, table[:, -3:])
     table_order = np.argsort(table[:, 0], kind="stable")
     for place, row in enumerate(table_order):
@@ -157,7 +159,7 @@ def read_counts(path: PathLike) -> Counts:
     DataError
         If a row is impossible (negative, cnt above sum, …) or a threshold repeats.
     """
-    lines, table = _read(path, (5,))
+    lines, table = read_table(path, (5,))
     counts = table[:, 1:]
     wrong = (counts < 0).any(axis=1) | (counts[:, 0] > counts[:, 1]) | (counts[:, 2] > counts[:, 3])
     if wrong.any():
@@ -193,7 +195,7 @@ def write_summary(path: PathLike, summary: Summary | ClassicSummary, *, threshol
                 "the threshold of ODS is not known", remedy="write the 7-column form with threshold=False"
             )
         row.insert(0, ods.threshold)
-    _write(path, [row])
+    write_table(path, [row])
 
 
 def write_curve(path: PathLike, curve: Summary | ClassicCurve, *, threshold: bool = True) -> None:
@@ -205,7 +207,7 @@ def write_curve(path: PathLike, curve: Summary | ClassicCurve, *, threshold: boo
                 "thresholds are not known", remedy="write the 3-column form with threshold=False"
             )
         columns.insert(0, curve.thresholds)
-    _write(path, np.stack(columns, axis=1).tolist())
+    write_table(path, np.stack(columns, axis=1).tolist())
 
 
 def write_image_scores(path: PathLike, scores: Summary | Sequence[BestPoint]) -> None:
@@ -216,7 +218,7 @@ def write_image_scores(path: PathLike, scores: Summary | Sequence[BestPoint]) ->
         if point.threshold is None:
             raise InputError(f"the threshold of image {number} is not known; the file needs it")
         rows.append([number, point.threshold, point.recall, point.precision, point.f])
-    _write(path, rows)
+    write_table(path, rows)
 
 
 def write_counts(path: PathLike, counts: Counts) -> None:
@@ -224,7 +226,7 @@ def write_counts(path: PathLike, counts: Counts) -> None:
 
     Counts that six digits cannot hold are written in full.
     """
-    _write(path, counts.table().tolist(), exact_from=1)
+    write_table(path, counts.table().tolist(), exact_from=1)
 
 
 def write_all(folder: PathLike, summary: Summary, counts: CountTable | None = None) -> tuple[Path, ...]:
@@ -249,7 +251,7 @@ def write_all(folder: PathLike, summary: Summary, counts: CountTable | None = No
     return tuple(files)
 
 
-def _read(path: PathLike, columns: tuple[int, ...]) -> tuple[list[int], Array]:
+def read_table(path: PathLike, columns: tuple[int, ...]) -> tuple[list[int], Array]:
     """Return the line numbers and the table of a file whose rows all have one of the given widths."""
     text = read_text(path)
     lines: list[int] = []
@@ -296,7 +298,8 @@ def _check_points(path: PathLike, lines: list[int], points: Array) -> None:
         raise DataError(f"{_name(path)}, line {lines[row]}: R, P and F must {what}, got {shown}")
 
 
-def _write(path: PathLike, rows: Iterable[Sequence[float]], exact_from: int | None = None) -> None:
+def write_table(path: PathLike, rows: Iterable[Sequence[float]], exact_from: int | None = None) -> None:
+    """Write rows of numbers; those from a column on in full where six digits cannot hold them."""
     text = "".join(
         " ".join(
             _format(value, exact=exact_from is not None and column >= exact_from)

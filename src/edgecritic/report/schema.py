@@ -167,7 +167,29 @@ _PER_IMAGE = _record(
     {"threshold": _number, "annotators": _count, "prediction_hash": _text, "truth_hash": _text},
 )
 
-_DETECTOR = _record(
+_CURVE_OF_REGIONS = {name: _list(_number) for name in ("threshold", "covering", "pri", "voi")}
+
+_REGIONS = _record(
+    {
+        "covering": _record({"ods": _share, "ois": _share, "best": _share, "threshold": _number}),
+        "pri": _record({"ods": _share, "ois": _share, "threshold": _number}),
+        "voi": _record({"ods": _number, "ois": _number, "threshold": _number}),
+    },
+    {
+        "images": _count,
+        "curve": _record(_CURVE_OF_REGIONS),
+        "per_image": _list(
+            _record(
+                {"id": _text, "threshold": _number, "recall": _share, "precision": _share},
+                {"pri": _share, "voi": _number, "annotators": _count},
+            )
+        ),
+    },
+)
+
+_ONLY_REGIONS = _record({"name": _text, "images": _count, "regions": _REGIONS}, {"folder": _text})
+
+_BOUNDARIES = _record(
     {
         "name": _text,
         "images": _count,
@@ -188,8 +210,19 @@ _DETECTOR = _record(
             _record({"ods": _share, "ois": _share}, {"relative_tolerance": _number, "pixels": _pixels})
         ),
         "folder": _text,
+        "regions": _REGIONS,
+        "strategies": _list(
+            _record({"strategy": _text, "ods": _record(_POINT), "ois": _record(_POINT)}, {"ap": _share})
+        ),
     },
 )
+
+
+def _detector(value: Any, place: str) -> None:
+    """Check a detector; one that was judged by its regions alone has neither ODS nor a curve."""
+    alone = isinstance(value, Mapping) and "regions" in value and "ods" not in value
+    (_ONLY_REGIONS if alone else _BOUNDARIES)(value, place)
+
 
 _RESULTS = _record(
     {
@@ -198,7 +231,7 @@ _RESULTS = _record(
             {"title": _text, "nms": _text, "ap_rule": _text, "digest": _text, "tolerance_pixels": _INTERVAL},
         ),
         "versions": _table(_maybe(_text)),
-        "detectors": _list(_DETECTOR),
+        "detectors": _list(_detector),
     },
     {
         "truth": _text,

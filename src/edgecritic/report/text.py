@@ -24,6 +24,7 @@ from edgecritic.tables import cell_text, csv_text, plain, text_table
 __all__ = [
     "report_text",
     "report_markdown",
+    "section_text",
     "table_text",
     "table_csv",
     "table_tex",
@@ -57,6 +58,19 @@ def report_text(report: Report, *, width: int | None = None) -> str:
     for table in report.blocks(Table):
         parts += ["", wrapped(table.title, width), table_text(table, width=width)]
     return plain("\n".join(parts))
+
+
+def section_text(section: Section, *, width: int | None = None) -> str:
+    """Return title, lead and tables of a section for a terminal."""
+    parts = [
+        section.title,
+        "-" * len(section.title),
+        *([wrapped(section.lead, width)] if section.lead else []),
+    ]
+    for block in section.blocks:
+        if isinstance(block, Table):
+            parts += ["", block.title, table_text(block, width=width)]
+    return plain("\n".join([*parts, ""]))
 
 
 def table_text(table: Table, *, width: int | None = None, shortened: int | None = None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from edgecritic.errors import DataError
 from edgecritic.report.schema import check_results
 from edgecritic.report.sections import Cell, Picture
 from edgecritic.tables import clean
@@ -62,6 +63,11 @@ class View:
 
     def __init__(self, results: Mapping[str, Any], pictures: Sequence[Picture] = ()) -> None:
         check_results(results)
+        if any("ods" not in detector for detector in results["detectors"]):
+            raise DataError(
+                "these are results of regions alone, without a boundary benchmark",
+                remedy="show them with edgecritic.report.regions",
+            )
         self.results = results
         self.pictures = tuple(pictures)
         self.protocol: Mapping[str, Any] = results["protocol"]

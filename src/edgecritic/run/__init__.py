@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from edgecritic.run.annotators import run_annotators as run_annotators
     from edgecritic.run.bench import run_bench as run_bench
     from edgecritic.run.detect import detect_folder as detect_folder
+    from edgecritic.run.regions import run_regions as run_regions
     from edgecritic.run.results import Failure as Failure
     from edgecritic.run.score import ScoreSettings as ScoreSettings
     from edgecritic.run.score import score_folder as score_folder
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from edgecritic.run.tune import tune_folder as tune_folder
 
 __all__ = [
-    *("Failure", "ScoreSettings", "detect_folder", "run_annotators", "run_bench", "run_strength"),
-    *("score_folder", "tune_folder"),
+    *("Failure", "ScoreSettings", "detect_folder", "run_annotators", "run_bench", "run_regions"),
+    *("run_strength", "score_folder", "tune_folder"),
 ]
 
 _HOMES = {
@@ -28,6 +29,7 @@ _HOMES = {
     "detect_folder": "detect",
     "run_annotators": "annotators",
     "run_bench": "bench",
+    "run_regions": "regions",
     "run_strength": "strength",
     "score_folder": "score",
     "tune_folder": "tune",

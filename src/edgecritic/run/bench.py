@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
-from edgecritic.datasets.cases import Case, Dataset, find_cases
-from edgecritic.errors import DataError, EdgeCriticError, InputError
+from edgecritic.datasets.cases import Case, Dataset
+from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.regions import Regions
 from edgecritic.run.bench_results import crispness_of, oracle_of, pooled, results_record
 from edgecritic.run.cache import open_cache
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import make_folder, write_json
 from edgecritic.run.judge import EXTRAS, Job, Judged, judge
+from edgecritic.run.places import check_places, data_sets, without_prediction
 from edgecritic.run.protocol_file import find_protocol
+from edgecritic.run.regions import judge_regions, region_entries
 from edgecritic.run.results import Failure, Run
 from edgecritic.run.store import RECORDS
 
@@ -37,12 +40,15 @@ class BenchRun(Run):
     protocol : Protocol
     binarize : float or None
         Where grey truths were cut.
+    regions : dict of dict of Regions
+        By detector and image, where regions were judged too.
     """
 
     details: dict[str, BenchmarkResult]
     cases: dict[str, dict[str, Case]]
     protocol: Protocol
     binarize: float | None = None
+    regions: dict[str, dict[str, Regions]] = field(default_factory=dict)
 
 
 def run_bench(
@@ -84,7 +90,8 @@ def run_bench(
         Address of a Dask scheduler, ``tcp://host:port``, whose workers see the same files.
     extras : sequence of str
         Any of ``crispness``, ``ceval`` (the protocol without suppression and thinning), ``tolerances``
-        (ODS at ½ and ¼ of the tolerance).
+        (ODS at ½ and ¼ of the tolerance), ``strategies`` (ODS, OIS and AP by every strategy), ``regions``
+        (covering, PRI and VOI of hierarchies and segmentations).
     images, masks, split
         See `edgecritic.datasets.cases.find_cases`.
     binarize : float, optional
@@ -108,26 +115,28 @@ def run_bench(
         Called with (done, total).
     """
     chosen = find_protocol(protocol)
+    if chosen.judges != "boundaries":
+        raise InputError(f"protocol {chosen.id} judges {chosen.judges}", remedy="use run_regions")
     _check_settings(detectors, extras, binarize, draws)
     if oracle and len(detectors) < 2:
         raise InputError("an oracle chooses among predictions: give those of at least two detectors")
-    _check_places(detectors, truth, out)
+    check_places(detectors, truth, out)
     folder = None if out is None else make_folder(Path(out).absolute())
-    sets = {
-        name: _cases(place, truth, images=absolute(images), masks=absolute(masks), split=split)
-        for name, place in detectors.items()
-    }
+    sets = data_sets(detectors, truth, images=absolute(images), masks=absolute(masks), split=split)
     with open_cache(cache and human) as kept:
         work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize, kept)
         finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
     failures = [item for item in finished if isinstance(item, Failure)]
-    failures += [
-        Failure(id=missing, message="has a truth but no prediction", detector=name)
-        for name, found in sets.items()
-        for missing in found.without_prediction
-    ]
+    failures += without_prediction(sets)
+    regions: dict[str, dict[str, Regions]] = {}
+    entries: dict[str, dict[str, Any]] = {}
+    if "regions" in extras:
+        regions, lost = judge_regions(sets, chosen, folder, jobs=jobs, cluster=cluster, fresh=fresh)
+        entries = region_entries(regions, lost)
+        told = {(one.detector, one.id) for one in failures}
+        failures += [one for one in lost if (one.detector, one.id) not in told]
     details, undefined = _results(chosen, judged, draws)
     chosen_best, no_oracle = oracle_of(details, chosen) if oracle else (None, [])
     record = results_record(
@@ -141,6 +150,7 @@ def run_bench(
         oracle=chosen_best,
         failures=[*failures, *undefined],
         notes=[*_notes(sets, judged, chosen, binarize), *no_oracle],
+        regions=entries,
     )
     if folder is not None:
         write_json(folder / "results.json", record)
@@ -150,6 +160,7 @@ def run_bench(
         cases={name: {case.id: case for case in found} for name, found in sets.items()},
         protocol=chosen,
         binarize=binarize,
+        regions={name: regions[name] for name in entries},
     )
 
 
@@ -165,13 +176,6 @@ def _check_settings(
         raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
     if draws < 0:
         raise InputError(f"the number of bootstrap draws must be at least 0, got {draws}")
-
-
-def _cases(place: str | Path, truth: str | Path, **options: Any) -> Dataset:
-    found = find_cases(absolute(place), Path(truth).absolute(), roles=True, **options)
-    if not found.cases:
-        raise DataError(f"{place}: {'; '.join(found.no_case())}")
-    return found
 
 
 def _jobs(
@@ -194,20 +198,6 @@ def _jobs(
             jobs.append(Job(name, case, protocol, extras, records, fresh, first, binarize, cache))
             people.add(case.id)
     return jobs
-
-
-def _check_places(detectors: Mapping[str, str | Path], truth: str | Path, out: str | Path | None) -> None:
-    """Refuse results among the maps, and the files of a folder given in its place."""
-    if out is not None and any(
-        Path(out).resolve() == Path(one).resolve() for one in (*detectors.values(), truth)
-    ):
-        raise InputError(f"{out}: holds maps that are judged; write the results to another folder")
-    files = [Path(place) for place in detectors.values() if Path(place).is_file()]
-    if len(files) > 1 and Path(truth).is_dir():
-        raise InputError(
-            f"{files[0]} and {len(files) - 1} more are files, but a detector is a folder of predictions; "
-            f"give {files[0].parent}"
-        )
 
 
 def _by_detector(items: Iterable[Judged]) -> dict[str, dict[str, Judged]]:

@@ -20,14 +20,12 @@ from edgecritic.run.judge import TOLERANCE_SHARES, Judged, variants
 from edgecritic.run.results import Failure, failure_rows
 from edgecritic.run.store import RECORDS, safe_name
 
-__all__ = ["results_record", "pooled", "crispness_of", "detector_folder", "SCHEMA"]
+__all__ = ["results_record", "versions", "pooled", "crispness_of", "detector_folder", "SCHEMA"]
 
 SCHEMA = 1
 """Version of the layout of ``results.json``."""
 
-_TAKEN = re.compile(
-    rf"{RECORDS}|results\.json|report\.html|table\.\w+|pr\.\w+|eval_bdry\w*\.txt", re.IGNORECASE
-)
+_TAKEN = re.compile(rf"{RECORDS}|results\.json|report\.html|table\.\w+|pr\.\w+|eval_\w*\.txt", re.IGNORECASE)
 
 
 def results_record(
@@ -42,16 +40,20 @@ def results_record(
     oracle: dict[str, Any] | None,
     failures: Iterable[Failure],
     notes: list[str],
+    regions: Mapping[str, dict[str, Any]],
 ) -> dict[str, Any]:
     """Return everything about a run, ready for JSON; `judged` and `details` are by detector."""
     return {
         "schema": SCHEMA,
         "protocol": _protocol_record(protocol, judged),
-        "versions": _versions(),
+        "versions": versions(),
         "truth": truth,
         "human": _human(judged),
         "oracle": oracle,
-        "detectors": [_entry(name, details[name], judged[name], protocol, extras) for name in details],
+        "detectors": [
+            {**_entry(name, details[name], judged[name], protocol, extras), "regions": regions.get(name)}
+            for name in details
+        ],
         "comparisons": _comparisons(details, draws),
         "curves": list(curves),
         "failures": failure_rows(failures),
@@ -91,6 +93,7 @@ def _entry(
         "crispness": crispness_of(judged) if "crispness" in extras else None,
         "ceval": _ceval(judged, protocol, extras),
         "tolerances": _tolerances(judged, protocol, extras),
+        "strategies": _strategies(judged, protocol, extras),
         "per_image": [_image_row(row, judged[row["name"]]) for row in whole["images"]],
     }
 
@@ -173,6 +176,20 @@ def _tolerances(
     return rows
 
 
+def _strategies(
+    judged: Mapping[str, Judged], protocol: Protocol, extras: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """Return ODS, OIS and AP by every strategy, the protocol's own first."""
+    if "strategies" not in extras:
+        return []
+    rows = []
+    for variant, one in variants(protocol, extras).items():
+        if variant == "main" or variant.startswith("strategy-"):
+            found = pooled(one, judged, variant, 0).summary.as_dict()
+            rows.append({"strategy": one.strategy, **{key: found[key] for key in ("ods", "ois", "ap")}})
+    return rows
+
+
 def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dict[str, Any]]:
     """Test every pair of detectors on the images that both have.
 
@@ -234,7 +251,7 @@ def _protocol_record(protocol: Protocol, judged: Mapping[str, Mapping[str, Judge
     }
 
 
-def _versions() -> dict[str, str]:
-    names = ("numpy", "numba", "scipy")
-    versions = {name: version(name) for name in names}
-    return {"python": platform.python_version(), "edgecritic": __version__, **versions}
+def versions() -> dict[str, str]:
+    """Return the versions that made a run."""
+    others = {name: version(name) for name in ("numpy", "numba", "scipy")}
+    return {"python": platform.python_version(), "edgecritic": __version__, **others}

@@ -25,10 +25,13 @@ from edgecritic.run.cache import weigh_labels
 from edgecritic.run.results import Failure, attempt
 from edgecritic.run.store import kept, record_key, safe_name
 
-__all__ = ["Job", "Judged", "judge", "variants", "EXTRAS", "TOLERANCE_SHARES"]
+__all__ = ["Job", "Judged", "judge", "variants", "EXTRAS", "STRATEGIES", "TOLERANCE_SHARES"]
 
-EXTRAS = ("crispness", "ceval", "tolerances")
+EXTRAS = ("crispness", "ceval", "tolerances", "strategies", "regions")
 """What can be measured beside the protocol's own numbers."""
+
+STRATEGIES = ("exact", "eps", "closest", "distance", "area", "validation")
+"""Ways to match that are compared with each other; those left out count as ``exact`` does, but slower."""
 
 TOLERANCE_SHARES = (1.0, 0.5, 0.25)
 """The tolerance curve: these shares of the protocol's tolerance."""
@@ -36,7 +39,7 @@ TOLERANCE_SHARES = (1.0, 0.5, 0.25)
 HUMAN = "@human"
 """The folder of the annotators' counts; no detector's safe name has an @."""
 
-RECORD_VERSION = 2
+RECORD_VERSION = 3
 """Raised when what a record holds or how it is computed changes."""
 
 
@@ -98,6 +101,10 @@ def variants(protocol: Protocol, extras: tuple[str, ...]) -> dict[str, Protocol]
         for share in TOLERANCE_SHARES[1:]:
             changed: dict[str, Any] = {name: getattr(protocol, name) * share}
             found[f"tolerance-{share:g}"] = protocol.with_changes("tolerance-of-this", **changed)
+    if "strategies" in extras:
+        for name in STRATEGIES:
+            if name != protocol.strategy:
+                found[f"strategy-{name}"] = protocol.with_changes("strategy-of-this", strategy=name)
     return found
 
 
@@ -114,7 +121,8 @@ def _judge(job: Job) -> Judged:
     version: dict[str, Any] = {"version": RECORD_VERSION, "protocol": job.protocol.digest}
     if job.binarize is not None:
         version["binarize"] = job.binarize
-    key = record_key({**version, "extras": sorted(job.extras), **hashes})
+    extras = sorted(set(job.extras) - {"regions"})  # which have records of their own
+    key = record_key({**version, "extras": extras, **hashes})
     content = _kept(job, safe_name(job.detector), key, lambda: _measure(case, job))
     human = None
     if job.human:

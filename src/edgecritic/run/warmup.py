@@ -72,6 +72,7 @@ def parts() -> list[tuple[str, Callable[[], Any]]]:
         ("thin, threshold by threshold", _thin_sweep),
         ("suppress", _suppress),
         ("sweep of thresholds", _sweep),
+        ("regions", _regions),
         ("measures, 2-D", lambda: _measure(2)),
         ("measures, 3-D", lambda: _measure(3)),
         ("measures of meshes", _measure_meshes),
@@ -187,6 +188,17 @@ def _sweep() -> None:
     _, truth = tiny_pair(2)
     for strength in (_tiny_strength(), _tiny_strength().astype(np.float32)):
         sweep(strength, [truth, truth[::-1]])
+
+
+def _regions() -> None:
+    from edgecritic.measures import score
+    from edgecritic.protocols.regions import sweep_hierarchy
+
+    cells = np.zeros((9, 9))
+    cells[:, 4], cells[4] = 0.3, 0.6
+    labels = np.arange(16).reshape(4, 4) // 8
+    sweep_hierarchy(cells, [labels, labels.T])
+    score(labels, labels.T, ["pri", "voi", "covering"])
 
 
 def _measure(ndim: int) -> None:

@@ -39,6 +39,8 @@ class Format:
     truths, strength, labels : callable, optional
         Readers of annotators' maps, of a soft map, of label images, where these are not simply the array;
         `labels` is missing where a file holds none.
+    hierarchy : callable, optional
+        Reader of contour strengths on the grid of twice the size, where a file may hold them.
     holds_labels : callable, optional
         Tells whether a file holds label images in place of a soft map.
     geometry : callable, optional
@@ -61,6 +63,7 @@ class Format:
     truths: Callable[[bytes, str | None], Iterable[Array]] | None = None
     strength: Callable[[bytes, str | None], Array] | None = None
     labels: Callable[[bytes, str | None], Iterable[Array]] | None = None
+    hierarchy: Callable[[bytes], Array] | None = None
     holds_labels: Callable[[bytes], bool] | None = None
     geometry: Callable[[bytes, bool], Geometry] | None = None
     beside: Callable[[bytes], tuple[str, bytes] | None] | None = None

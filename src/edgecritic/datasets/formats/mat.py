@@ -21,6 +21,7 @@ __all__ = [
     "strength_matrix",
     "truth_matrices",
     "segmentations",
+    "hierarchy",
     "holds_segmentations",
 ]
 
@@ -109,6 +110,15 @@ def segmentations(data: bytes, key: str | None = None) -> Iterator[NDArray[Any]]
             yield _labels(item)
 
 
+def hierarchy(data: bytes) -> NDArray[Any]:
+    """Return the contour strengths on the grid of twice the size, `ucm2`."""
+    with opened(data) as nodes:
+        found = next((node for node in nodes if node.name == "ucm2" and node.is_numeric), None)
+        if found is None:
+            raise DataError("holds neither a hierarchy of contours (`ucm2`) nor segmentations (`segs`)")
+        return found.array()
+
+
 def holds_segmentations(data: bytes) -> bool:
     """Tell whether there is a cell array `segs`."""
     with opened(data, verify=False) as nodes:
@@ -123,6 +133,7 @@ def holds_segmentations(data: bytes) -> bool:
     truths=truth_matrices,
     strength=strength_matrix,
     labels=segmentations,
+    hierarchy=hierarchy,
     holds_labels=holds_segmentations,
 )
 def matrix(data: bytes, key: str | None = None) -> NDArray[Any]:

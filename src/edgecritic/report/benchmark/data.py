@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from edgecritic.report.classic import CLASSIC_FILES
+from edgecritic.report.classic_regions import REGION_FILES
 from edgecritic.report.sections import Block, Cell, Link, Links, Record, Section
 from edgecritic.report.view import View
 from edgecritic.tables import clean
@@ -33,7 +34,8 @@ def section(view: View) -> Section:
     for detector in view.ranked:
         folder = str(detector.get("folder") or detector["name"]).encode("utf-8", "replace")
         home = f"./{quote(folder, safe='')}"
-        links = tuple(Link(name=name, href=f"{home}/{name}") for name in CLASSIC_FILES)
+        names = (*CLASSIC_FILES, *(REGION_FILES if detector.get("regions") else ()))
+        links = tuple(Link(name=name, href=f"{home}/{name}") for name in names)
         classic.append((view.name(detector["name"]), links, ""))
     if classic:
         blocks.append(Links(items=tuple(classic), title="Classic text files"))

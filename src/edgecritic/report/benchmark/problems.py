@@ -18,7 +18,7 @@ def section(view: View) -> Section | None:
     if failures:
         words = "It is left out" if len(failures) == 1 else "They are left out"
         verb = "it does" if len(failures) == 1 else "they do"
-        text = f"{words} of every score above; {verb} not count as zero."
+        text = f"{words} of the scores above that need such a file; {verb} not count as zero."
         count = plural(len(failures), "file")
         blocks.append(Text(strong=f"{count} could not be evaluated.", text=text, kind="warn"))
         rows = tuple(
