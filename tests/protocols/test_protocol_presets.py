@@ -94,6 +94,7 @@ def test_digest_counts_what_decides_numbers():
         "threshold_floor": 0.1,
         "zero_threshold": True,
         "thin": False,
+        "mask": "after",
         "ap_rule": "d",
         "duplicates": "last",
     }
@@ -125,6 +126,7 @@ def test_digest_counts_what_decides_numbers():
         ({"nms": "hed(radius=0.5)"}, "radius"),
         ({"ap_rule": "b"}, "needs zero_threshold"),
         ({"duplicates": "middle"}, "first, last"),
+        ({"mask": "never"}, "before, after"),
         ({"id": "my protocol"}, "must be a word"),
         ({"title": None}, "must be text"),
     ],

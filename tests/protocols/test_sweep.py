@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from scipy.io import loadmat
+from scipy.ndimage import distance_transform_edt
 from skimage.morphology import thin as reference_thin
 
 import edgecritic
@@ -37,9 +38,12 @@ def counted_singly(strength, truths, protocol, mask=None):
     rows = []
     on = np.ones(strength.shape, bool) if mask is None else mask
     for threshold in protocol.threshold_values():
-        candidate = (strength >= max(threshold, protocol.threshold_floor)) & on
+        candidate = strength >= max(threshold, protocol.threshold_floor)
+        if protocol.mask == "before":
+            candidate &= on
         if protocol.thin:
             candidate = reference_thin(candidate)
+        candidate &= on
         tolerance = protocol.tolerance_for(strength.shape)
         found = [edgecritic.match(candidate, truth & on, tolerance=tolerance) for truth in truths]
         union = np.any([one.matched_candidate for one in found], axis=0)
@@ -49,7 +53,7 @@ def counted_singly(strength, truths, protocol, mask=None):
 
 
 @settings(max_examples=25)
-@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from(["", "before", "after"]))
 def test_a_sweep_equals_single_evaluations(seed, thin, masked):
     rng = np.random.default_rng(seed)
     shape = tuple(rng.integers(3, 22, 2))
@@ -60,10 +64,48 @@ def test_a_sweep_equals_single_evaluations(seed, thin, masked):
     truths = [rng.random(shape) < 0.15 for _ in range(rng.integers(1, 4))]
     mask = rng.random(shape) < 0.8 if masked else None
     protocol = edgecritic.get_protocol("bsds").with_changes(
-        "x", thresholds=9, relative_tolerance=0.1, thin=thin
+        "x", thresholds=9, relative_tolerance=0.1, thin=thin, mask=masked or "before"
     )
     counts = sweep(strength, truths, protocol=protocol, mask=mask).counts.table()
     assert np.array_equal(counts, counted_singly(strength, truths, protocol, mask))
+    steps = protocol.threshold_values()[::-1]
+    given = sweep_maps([strength >= t for t in steps], truths, protocol=protocol, mask=mask, thresholds=steps)
+    assert np.array_equal(given.counts.table(), counts)
+
+
+@pytest.mark.data
+def test_a_mask_after_thinning_gives_the_published_pixels(data):
+    """The example of semantic boundaries removes what lies inside an object once the map is thin."""
+    home = data / "sbd_bench"
+    protocol = edgecritic.get_protocol("bsds").with_changes("sbd15", relative_tolerance=0.02, mask="after")
+    for name in ("2008_000051", "2008_000195"):
+        stored = loadmat(home / f"datadir/cls/{name}.mat")["GTcls"][0, 0]
+        truth = np.asarray(stored["Boundaries"][14, 0].todense()).astype(bool)
+        inside = stored["Segmentation"] == 15
+        inside &= distance_transform_edt(~truth) > protocol.tolerance_for(truth.shape)
+        strength = np.array(Image.open(home / f"indir/class_015/{name}.bmp"))
+        counts = sweep(strength, truth, protocol=protocol, mask=~inside).counts
+        published = np.loadtxt(home / f"outdir/{name}_ev1.txt")
+        assert np.array_equal(counts.candidate, published[:, 4])
+        assert np.array_equal(counts.truth, published[:, 2])
+        assert np.all(
+            (counts.matched_truth - published[:, 1] >= 0) & (counts.matched_truth - published[:, 1] <= 1)
+        )
+
+
+def test_a_candidate_is_the_one_that_is_swept():
+    rng = np.random.default_rng(5)
+    strength, mask = rng.random((20, 30)), rng.random((20, 30)) < 0.7
+    for act in ("before", "after"):
+        protocol = edgecritic.get_protocol("bsds").with_changes("x", thresholds=(0.4,), mask=act)
+        swept = sweep(strength, strength > 0.8, protocol=protocol, mask=mask).counts.candidate
+        assert swept == candidate_at(strength, 0.4, protocol=protocol, mask=mask).sum()
+
+
+@pytest.mark.parametrize("thresholds", [[1], [1, 1], [1, float("nan")], ["a", "b"], "ab"])
+def test_thresholds_of_given_maps_are_checked(thresholds):
+    with pytest.raises(InputError, match="thresholds must be"):
+        sweep_maps([np.eye(4, dtype=bool)] * 2, np.eye(4, dtype=bool), thresholds=thresholds)
 
 
 @pytest.mark.data

@@ -51,6 +51,8 @@ class Walk:
     thresholds : (K,) float64 array
         In any order.
     thin : bool
+    keep : bool array, optional
+        Where the candidate may have pixels, once it is thinned.
 
     Examples
     --------
@@ -61,7 +63,14 @@ class Walk:
     array([2, 1])
     """
 
-    def __init__(self, strength: FloatArray, thresholds: NDArray[np.float64], *, thin: bool = False) -> None:
+    def __init__(
+        self,
+        strength: FloatArray,
+        thresholds: NDArray[np.float64],
+        *,
+        thin: bool = False,
+        keep: BoolArray | None = None,
+    ) -> None:
         self.shape = strength.shape
         self.thresholds = thresholds
         order = np.argsort(thresholds, kind="stable")
@@ -73,6 +82,9 @@ class Walk:
             changes = [growing.grow(pixels) for pixels in added]
         else:
             changes = [(pixels, nothing) for pixels in added]
+        if keep is not None:
+            kept = keep.reshape(-1)
+            changes = [(gained[kept[gained]], lost[kept[lost]]) for gained, lost in changes]
         self._steps = [Step(int(k), *change) for k, change in zip(order[::-1], changes, strict=True)]
 
     @classmethod

@@ -31,6 +31,9 @@ DIGEST_VERSION = 1
 
 DUPLICATES = ("first", "last")
 
+MASKS = ("before", "after")
+"""When a mask takes pixels away from the candidate: before thinning, or after it."""
+
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -58,6 +61,9 @@ class Protocol(Value):
         Whether one more threshold, 0, is evaluated: every pixel on, not thinned.
     thin : bool
         Whether candidates are thinned after the threshold (truths never are).
+    mask : "before" or "after"
+        Whether masks take pixels away from the candidate before it is thinned, or after. Before, lines are
+        thinned as if they ended where the mask does; after, as in the whole image.
     nms : str
         The recipe of non-maximum suppression before the threshold, or ``none``.
     ap_rule : str
@@ -89,6 +95,7 @@ class Protocol(Value):
     threshold_floor: float = 0.0
     zero_threshold: bool = False
     thin: bool = True
+    mask: str = "before"
     nms: str = "none"
     ap_rule: str = "interpolated-101"
     duplicates: str = "first"
@@ -115,6 +122,8 @@ class Protocol(Value):
         object.__setattr__(self, "ap_rule", ap_rule_name(self.ap_rule))
         if self.duplicates not in DUPLICATES:
             raise InputError(f"duplicates must be one of {', '.join(DUPLICATES)}, got {self.duplicates!r}")
+        if self.mask not in MASKS:
+            raise InputError(f"mask must be one of {', '.join(MASKS)} (thinning), got {self.mask!r}")
         if self.ap_rule == "interpolated-101+zero" and not self.zero_threshold:
             raise InputError("the AP rule interpolated-101+zero needs zero_threshold = true")
 
@@ -234,6 +243,7 @@ class Protocol(Value):
             f"  thresholds  {steps}{' and 0 (every pixel on, not thinned)' if self.zero_threshold else ''}",
             f"  NMS         {self._nms_text()}",
             f"  thinning    {'on' if self.thin else 'off'}",
+            f"  masks       act {self.mask} thinning",
             f"  AP          {rule}, {self.duplicates} of equal recalls",
         ]
         if self.source:

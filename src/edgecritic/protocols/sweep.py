@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.ids import shown
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_masks, as_strength, check_shapes
 from edgecritic.maps.suppression import suppress
 from edgecritic.maps.thinning import thin
@@ -73,7 +74,8 @@ def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask
         The maps of one or several annotators.
     protocol : str or Protocol
     mask : array_like, optional
-        Where it is off nothing is counted.
+        Where it is off nothing is counted; the protocol's `mask` says whether it acts before or after
+        thinning.
 
     Returns
     -------
@@ -89,19 +91,41 @@ def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask
     (array([40., 40.,  0.]), array([20., 20.,  0.]))
     """
     chosen = get_protocol(protocol)
-    map_, maps, counted = _prepared(strength, truths, chosen, mask)
+    map_, maps, on = _prepared(strength, truths, chosen, mask)
     thresholds = chosen.threshold_values()
-    walk = Walk(map_, np.maximum(thresholds, chosen.threshold_floor), thin=chosen.thin)
-    return _counted(chosen, walk, maps, thresholds, counted)
+    steps = np.maximum(thresholds, chosen.threshold_floor)
+    walk = Walk(map_, steps, thin=chosen.thin, keep=on if chosen.mask == "after" else None)
+    pixels = map_.size if on is None else int(np.count_nonzero(on))
+    return _counted(chosen, walk, maps, thresholds, pixels)
 
 
 def sweep_maps(
-    candidates: Sequence[Any], truths: Any, *, protocol: str | Protocol = "bsds", mask: Any = None
+    candidates: Sequence[Any],
+    truths: Any,
+    *,
+    protocol: str | Protocol = "bsds",
+    mask: Any = None,
+    thresholds: Sequence[float] | None = None,
 ) -> Sweep:
     """Count matches of given binary maps, such as the boundaries of segmentations at several levels.
 
-    The maps stand in place of thresholds and are numbered 1, 2, … in the counts. They are thinned if the
-    protocol thins.
+    The maps are thinned if the protocol thins.
+
+    Parameters
+    ----------
+    candidates : sequence of array_like
+    truths, protocol, mask
+        As in :func:`sweep`; the thresholds of the protocol are not used.
+    thresholds : sequence of float, optional
+        The threshold of each map, different numbers in any order: the counts have them in ascending order.
+        Without them the maps are numbered 1, 2, …
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.eye(9, dtype=bool)
+    >>> sweep_maps([truth & False, truth], truth, thresholds=[0.9, 0.1]).counts.table()[:, :2].tolist()
+    [[0.1, 9.0], [0.9, 0.0]]
     """
     chosen = get_protocol(protocol)
     if len(candidates) == 0:
@@ -110,11 +134,12 @@ def sweep_maps(
     shape = given[0].shape
     maps = as_truths(truths, shape)
     on = np.ones(shape, dtype=np.bool_) if mask is None else _as_valid(mask, shape)
-    judged = [one & on for one in given]
-    judged = [thin(one) if chosen.thin else one for one in judged]
+    numbers = _as_thresholds(thresholds, len(given))
+    order = np.argsort(numbers)
+    judged = [_judged(given[place], on, chosen) for place in order]
     maps = [one & on for one in maps]
-    numbers = np.arange(1.0, len(judged) + 1)
-    return _counted(chosen, Walk.through(judged, numbers), maps, numbers, int(np.count_nonzero(on)))
+    ascending = numbers[order]
+    return _counted(chosen, Walk.through(judged, ascending), maps, ascending, int(np.count_nonzero(on)))
 
 
 def _counted(
@@ -149,9 +174,7 @@ def candidate_at(
     map_ = _suppressed(as_strength(strength), chosen)
     # An array, not a number: NumPy 1 would round a number to the precision of the map.
     on: BoolArray = map_ >= np.array([max(threshold, chosen.threshold_floor)], dtype=np.float64)
-    if mask is not None:
-        on = on & _as_valid(mask, on.shape)
-    return thin(on) if chosen.thin else on
+    return _judged(on, None if mask is None else _as_valid(mask, on.shape), chosen)
 
 
 def as_truths(truths: Any, shape: tuple[int, ...]) -> list[BoolArray]:
@@ -159,6 +182,27 @@ def as_truths(truths: Any, shape: tuple[int, ...]) -> list[BoolArray]:
     maps = as_masks(truths, "truth", len(shape))
     check_shapes(shape, maps[0].shape, "strength")
     return maps
+
+
+def _judged(map_: BoolArray, valid: BoolArray | None, protocol: Protocol) -> BoolArray:
+    """Return what a protocol judges of a binary map: thinned, and without what the mask takes away."""
+    first = map_ & valid if valid is not None and protocol.mask == "before" else map_
+    slim = thin(first) if protocol.thin else first
+    return slim & valid if valid is not None and protocol.mask == "after" else slim
+
+
+def _as_thresholds(thresholds: Sequence[float] | None, maps: int) -> NDArray[np.float64]:
+    if thresholds is None:
+        return np.arange(1.0, maps + 1)
+    try:
+        numbers = np.asarray(thresholds, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"thresholds must be numbers, got {shown(thresholds)}") from error
+    if numbers.shape != (maps,) or not np.isfinite(numbers).all() or np.unique(numbers).size != maps:
+        raise InputError(
+            f"thresholds must be {maps} different finite numbers, one for each map, got {shown(thresholds)}"
+        )
+    return numbers
 
 
 def _as_valid(mask: Any, shape: tuple[int, ...]) -> BoolArray:
@@ -170,7 +214,7 @@ def _as_valid(mask: Any, shape: tuple[int, ...]) -> BoolArray:
 
 def _prepared(
     strength: Any, truths: Any, protocol: Protocol, mask: Any
-) -> tuple[FloatArray, list[BoolArray], int]:
+) -> tuple[FloatArray, list[BoolArray], BoolArray | None]:
     map_ = as_strength(strength)
     maps = as_truths(truths, map_.shape)
     if map_.ndim != 2:
@@ -179,9 +223,10 @@ def _prepared(
         )
     map_ = _suppressed(map_, protocol)
     if mask is None:
-        return map_, maps, map_.size
+        return map_, maps, None
     on = _as_valid(mask, map_.shape)
-    return np.where(on, map_, -1.0), [one & on for one in maps], int(np.count_nonzero(on))
+    seen = np.where(on, map_, -1.0) if protocol.mask == "before" else map_
+    return seen, [one & on for one in maps], on
 
 
 def _suppressed(strength: FloatArray, protocol: Protocol) -> FloatArray:
