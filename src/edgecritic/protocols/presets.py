@@ -21,6 +21,7 @@ from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.ids import shown
 from edgecritic.inputs import as_spacing, as_tolerance
 from edgecritic.maps.suppression import get_recipe
+from edgecritic.protocols.classes import CITYSCAPES_CLASSES, SBD_CLASSES, ClassRules, as_class_rules
 from edgecritic.protocols.curves import AP_RULES, ap_rule_name
 from edgecritic.values import Value
 
@@ -71,6 +72,8 @@ class Protocol(Value):
         :data:`edgecritic.protocols.curves.AP_RULES`, or its letter.
     duplicates : "first" or "last"
         Which of several points with the same recall AP keeps, in ascending order of thresholds.
+    classes : ClassRules or None
+        How labels become boundaries of classes, and which count; ``None`` where there are no classes.
     source : str
         Whose numbers it reproduces.
     notes : str
@@ -99,6 +102,7 @@ class Protocol(Value):
     nms: str = "none"
     ap_rule: str = "interpolated-101"
     duplicates: str = "first"
+    classes: ClassRules | None = None
     source: str = ""
     notes: str = ""
 
@@ -119,6 +123,7 @@ class Protocol(Value):
             raise InputError(f"nms must be the name of a recipe or 'none', got {self.nms!r}")
         get_recipe(self.nms)
         object.__setattr__(self, "strategy", _checked_strategy(self.strategy))
+        object.__setattr__(self, "classes", as_class_rules(self.classes))
         object.__setattr__(self, "ap_rule", ap_rule_name(self.ap_rule))
         if self.duplicates not in DUPLICATES:
             raise InputError(f"duplicates must be one of {', '.join(DUPLICATES)}, got {self.duplicates!r}")
@@ -163,6 +168,8 @@ class Protocol(Value):
         values = self.as_dict()
         for name in ("id", "title", "source", "notes"):
             del values[name]
+        if self.classes is None:
+            del values["classes"]
         values["thresholds"] = self.threshold_values().tolist()
         values["nms"] = get_recipe(self.nms).as_dict()
         for name in ("tolerance", "relative_tolerance", "threshold_floor"):
@@ -178,6 +185,8 @@ class Protocol(Value):
         for this, other in (("tolerance", "relative_tolerance"), ("relative_tolerance", "tolerance")):
             if changes.get(this) is not None:
                 changes.setdefault(other, None)
+        if "classes" in changes:
+            changes["classes"] = as_class_rules(changes["classes"], self.classes)
         changes.setdefault("source", "")
         changes.setdefault("notes", "")
         changes.setdefault("title", f"{self.title}, changed")
@@ -246,6 +255,8 @@ class Protocol(Value):
             f"  masks       act {self.mask} thinning",
             f"  AP          {rule}, {self.duplicates} of equal recalls",
         ]
+        if self.classes is not None:
+            lines.append(f"  classes     {len(self.classes.names)}: {', '.join(self.classes.names)}")
         if self.source:
             lines.append(f"  source      {self.source}")
         if self.notes:
@@ -381,7 +392,63 @@ _ALL = (
     ),
 )
 
-PRESETS = MappingProxyType({protocol.id: protocol for protocol in _ALL})
+
+
+def _of_classes() -> tuple[Protocol, ...]:
+    """Return the protocols of semantic boundaries, each with its instance-sensitive variant where there is one."""
+    sbd = ClassRules(names=SBD_CLASSES, ignored=(255,), truth="stored")
+    raw = {"truth": "labels", "radius": 2.0, "crop": 5}
+    ids = tuple(CITYSCAPES_CLASSES.values())
+    rest = tuple(sorted(set(range(34)) - set(ids) - {2, 3}))
+    city = ClassRules(names=tuple(CITYSCAPES_CLASSES), labels=ids, others=rest, ignored=(2, 3), scale=0.5)
+    seal = "evaluation code of SEAL (Yu et al. 2018)"
+    relabelled = "Publications on re-annotated truths take a tolerance of .0075."
+    half = "Truths are judged at half size, as predictions must be; SEAL's own numbers are those of -inst."
+    made = [
+        Protocol(
+            id="sbd",
+            title="SBD semantic boundaries of 2011 (pre-SEAL)",
+            relative_tolerance=0.02,
+            ap_rule="max-precision-100",
+            duplicates="last",
+            classes=replace(sbd, internal="remove", absent="skip"),
+            source="benchmark code of SBD (Hariharan et al. 2011)",
+            notes="Images without a class are skipped for it. Its 'area' is the AP rule interpolated-101.",
+        )
+    ]
+
+    def add(name: str, title: str, tolerance: float, thinned: bool, rules: ClassRules, notes: str) -> None:
+        made.append(
+            Protocol(
+                id=name,
+                title=title,
+                relative_tolerance=tolerance,
+                thin=thinned,
+                duplicates="last",
+                classes=rules,
+                source=seal,
+                notes=notes,
+            )
+        )
+
+    apart = "instances kept apart"
+    thin_sbd, raw_sbd = replace(sbd, crop=5), replace(sbd, **raw)
+    add("sbd-seal-thin", "SBD as SEAL judges it, thin", 0.02, True, thin_sbd, relabelled)
+    own = replace(thin_sbd, instances=True, thin=True)
+    add("sbd-seal-thin-inst", f"SBD as SEAL judges it, thin, {apart}", 0.02, True, own, relabelled)
+    add("sbd-seal-raw", "SBD as SEAL judges it, raw", 0.02, False, raw_sbd, relabelled)
+    own = replace(raw_sbd, instances=True)
+    add("sbd-seal-raw-inst", f"SBD as SEAL judges it, raw, {apart}", 0.02, False, own, relabelled)
+    slim, thick = replace(city, radius=1.0, thin=True), replace(city, radius=2.0, scaled="boundaries")
+    for name, rules in (("thin", slim), ("raw", thick)):
+        title = f"Cityscapes semantic boundaries, {name}"
+        add(f"cityscapes-{name}", title, 0.0035, name == "thin", rules, half)
+        own = replace(rules, instances=True)
+        add(f"cityscapes-{name}-inst", f"{title}, {apart}", 0.0035, name == "thin", own, half)
+    return tuple(made)
+
+
+PRESETS = MappingProxyType({protocol.id: protocol for protocol in (*_ALL, *_of_classes())})
 """The protocols that come with the package, by id."""
 
 

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from numpy.typing import NDArray
 
+from edgecritic.datasets.class_maps import ClassMaps
 from edgecritic.errors import DataError
 from edgecritic.registry import Entry, Registry
 
@@ -41,6 +42,8 @@ class Format:
         `labels` is missing where a file holds none.
     holds_labels : callable, optional
         Tells whether a file holds label images in place of a soft map.
+    classes : callable, optional
+        Reader of labels or boundaries of classes, where these are not simply the array.
     volume, spacing : callable, optional
         Readers of (array, voxel size), and of the voxel size alone.
     write : callable, optional
@@ -56,6 +59,7 @@ class Format:
     strength: Callable[[bytes, str | None], Array] | None = None
     labels: Callable[[bytes, str | None], Iterable[Array]] | None = None
     holds_labels: Callable[[bytes], bool] | None = None
+    classes: Callable[[bytes, str | None], ClassMaps] | None = None
     volume: Callable[[bytes], tuple[Array, Spacing]] | None = None
     spacing: Callable[[bytes], Spacing] | None = None
     write: Callable[[BinaryIO, Array, int], None] | None = None
