@@ -52,8 +52,9 @@ class ClassMaps:
             return cls(stored=_bits(values.astype(np.uint64)))
         if values.ndim == 2 and values.dtype.kind in "iu":
             return cls.of_labels(values)
-        if values.ndim == 2 and values.dtype.kind == "f" and (values == np.rint(values)).all():
-            return cls.of_labels(values.astype(np.int64))
+        if values.ndim == 2 and values.dtype.kind == "f" and np.isfinite(values).all():
+            if (values == np.rint(values)).all() and np.abs(values).max(initial=0) < 2**31:
+                return cls.of_labels(values.astype(np.int64))
         raise DataError(
             f"holds {values.dtype} values of shape {values.shape}, which are neither labels nor maps of classes",
             remedy="store whole numbers (rows, columns), or boundaries (classes, rows, columns)",
@@ -103,7 +104,7 @@ class ClassMaps:
         stored: dict[int, BoolArray] = {}
         for number, one in zip(categories.astype(np.int64).tolist(), maps, strict=True):
             stored[number] = stored[number] | one if number in stored else one
-        return cls(labels=labels, instances=instances, stored=stored)
+        return cls(labels=labels, instances=whole, stored=stored)
 
 
 def _bits(values: NDArray[np.uint64]) -> dict[int, BoolArray]:

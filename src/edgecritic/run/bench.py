@@ -13,6 +13,8 @@ from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.presets import Protocol
 from edgecritic.run.bench_results import crispness_of, oracle_of, pooled, results_record
 from edgecritic.run.cache import open_cache
+from edgecritic.run.class_results import class_notes
+from edgecritic.run.classes import judge_all_classes
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
 from edgecritic.run.judge import EXTRAS, Job, Judged, judge
@@ -64,6 +66,7 @@ def run_bench(
     oracle: bool = False,
     curves: Sequence[dict[str, Any]] = (),
     cache: bool = True,
+    resize: str | None = None,
     progress: Progress | None = None,
 ) -> BenchRun:
     """Judge every image of every detector under one protocol.
@@ -104,6 +107,8 @@ def run_bench(
     cache : bool
         Keep what depends on the truths alone across runs, in the user's cache folder
         (`edgecritic.run.cache.cache_folder`).
+    resize : "nearest", "bilinear", "bicubic", optional
+        How predictions of classes are resized to the size of their truths; without it they must have it.
     progress : callable, optional
         Called with (done, total).
     """
@@ -113,13 +118,30 @@ def run_bench(
         raise InputError("an oracle chooses among predictions: give those of at least two detectors")
     _check_places(detectors, truth, out)
     folder = None if out is None else _made(Path(out).absolute())
-    sets = {
-        name: _cases(place, truth, images=absolute(images), masks=absolute(masks), split=split)
-        for name, place in detectors.items()
-    }
-    with open_cache(cache and human) as kept:
-        work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize, kept)
-        finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
+    if chosen.classes is not None:
+        sets, finished = judge_all_classes(
+            detectors,
+            truth,
+            protocol=chosen,
+            extras=tuple(extras),
+            folder=folder,
+            images=images,
+            masks=masks,
+            split=split,
+            fresh=fresh,
+            resize=resize,
+            jobs=jobs,
+            cluster=cluster,
+            progress=progress,
+        )
+    else:
+        sets = {
+            name: _cases(place, truth, images=absolute(images), masks=absolute(masks), split=split)
+            for name, place in detectors.items()
+        }
+        with open_cache(cache and human) as kept:
+            work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize, kept)
+            finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
     failures = [item for item in finished if isinstance(item, Failure)]
@@ -140,7 +162,7 @@ def run_bench(
         curves=curves,
         oracle=chosen_best,
         failures=[*failures, *undefined],
-        notes=[*_notes(sets, judged, chosen, binarize), *no_oracle],
+        notes=[*_notes(sets, judged, chosen, binarize), *class_notes(chosen, details, resize), *no_oracle],
     )
     if folder is not None:
         write_json(folder / "results.json", record)

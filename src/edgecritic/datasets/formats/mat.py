@@ -136,7 +136,8 @@ def _sbd(node: Node) -> ClassMaps:
     if any(one.shape != segmentation.shape for one in maps):
         raise DataError(f"holds boundaries of another size than its segmentation {segmentation.shape}")
     if node.name == "GTcls":
-        return ClassMaps(labels=segmentation, stored=dict(enumerate(maps, start=1)))
+        labels = ClassMaps.of_array(segmentation).labels
+        return ClassMaps(labels=labels, stored=dict(enumerate(maps, start=1)))
     if "Categories" not in fields:
         raise DataError("holds GTinst without `Categories`")
     return ClassMaps.of_instances(segmentation, fields["Categories"].array().ravel(), maps)
