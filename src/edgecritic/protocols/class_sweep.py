@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, as_array, as_mask, as_strength
+from edgecritic.inputs import BoolArray, FloatArray, as_array, as_mask, as_strength
 from edgecritic.maps.nearest import distance_map
 from edgecritic.maps.suppression import suppress
 from edgecritic.maps.target import bounding_box
@@ -18,7 +19,7 @@ from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.protocols.sweep import Sweep
 
-__all__ = ["sweep_classes"]
+__all__ = ["class_candidates", "sweep_classes"]
 
 
 def sweep_classes(
@@ -60,6 +61,49 @@ def sweep_classes(
     >>> found.counts.group("road").matched_truth[:3], found.counts.group("car").truth[:3]
     (array([20., 20., 20.]), array([0., 0., 0.]))
     """
+    image, maps, truths = _prepared(strength, truth, protocol, groups, labels, mask)
+    counts = {
+        name: image.counts(name, maps[name], truths[name]) if name in maps else image.nothing
+        for name in truths
+    }
+    return Sweep(
+        protocol=image.protocol,
+        shape=image.shape,
+        tolerance=image.tolerance,
+        annotators=1,
+        counts=Counts.of_groups(counts),
+    )
+
+
+def class_candidates(
+    strength: Any,
+    truth: Any,
+    thresholds: Mapping[str, float],
+    *,
+    protocol: str | Protocol,
+    labels: Any = None,
+    mask: Any = None,
+) -> dict[str, tuple[BoolArray, BoolArray]]:
+    """Return candidate and truth of every class as they are compared at the given threshold of each.
+
+    Parameters
+    ----------
+    thresholds : mapping of name to float
+        Of the classes that are wanted.
+    strength, truth, protocol, labels, mask
+        As in :func:`sweep_classes`.
+    """
+    image, maps, truths = _prepared(strength, truth, protocol, None, labels, mask)
+    return {
+        name: image.candidate(name, maps[name], truths[name], level)
+        for name, level in thresholds.items()
+        if name in maps
+    }
+
+
+def _prepared(
+    strength: Any, truth: Any, protocol: str | Protocol, groups: Sequence[str] | None, labels: Any, mask: Any
+) -> tuple[_Image, dict[str, Any], dict[str, Any]]:
     chosen = get_protocol(protocol)
     names = tuple(groups or (chosen.classes.chosen if chosen.classes else ()))
     if not names:
@@ -69,20 +113,10 @@ def sweep_classes(
     maps, truths = _by_name(strength, names, "strength"), _by_name(truth, names, "truth")
     if set(truths) != set(names):
         raise InputError(f"truths of all classes are needed; there is none of {_first(names, truths)}")
-    shape = np.shape(next(iter(truths.values())))
+    shape = np.shape(truths[names[0]])
     inside = None if labels is None else as_array(labels, "labels")
     image = _Image(chosen, shape, None if mask is None else as_mask(mask, "mask"), inside, names)
-    counts = {
-        name: image.counts(name, maps[name], truths[name]) if name in maps else image.nothing
-        for name in names
-    }
-    return Sweep(
-        protocol=chosen,
-        shape=image.shape,
-        tolerance=image.tolerance,
-        annotators=1,
-        counts=Counts.of_groups(counts),
-    )
+    return image, maps, {name: truths[name] for name in names}
 
 
 class _Image:
@@ -108,6 +142,7 @@ class _Image:
         self.thresholds = protocol.threshold_values()
         self.steps = np.maximum(self.thresholds, protocol.threshold_floor)
         self.mask = None if mask is None else self._cut(mask, "mask")
+        self.pixels = math.prod(self.shape) if self.mask is None else int(np.count_nonzero(self.mask))
         self.labels = None if labels is None else self._cut(labels, "labels")
         self.values = dict(zip(self.rules.names, self.rules.labels, strict=True)) if self.rules else {}
         self.removes = self.rules is not None and self.rules.internal == "remove"
@@ -133,16 +168,7 @@ class _Image:
 
     def counts(self, name: str, strength: Any, truth: Any) -> Counts:
         """Return the counts of one class."""
-        map_ = as_strength(strength)
-        if self.protocol.nms != "none":
-            map_ = suppress(map_, self.protocol.nms)
-        map_, real = self._cut(map_, "strength"), self._cut(as_mask(truth, "truth"), "truth")
-        pixels = real.size
-        if self.mask is not None:
-            pixels = int(np.count_nonzero(self.mask))
-            real = real & self.mask
-            if self.protocol.mask == "before":
-                map_ = np.where(self.mask, map_, -1.0)
+        map_, real = self._maps(strength, truth)
         total = int(np.count_nonzero(real))
         if total == 0 and self.rules is not None and self.rules.absent == "skip":
             return self.nothing
@@ -156,8 +182,30 @@ class _Image:
             truth=np.full(self.thresholds.size, float(total)),
             matched_candidate=found.candidate.astype(np.float64),
             candidate=walk.sizes.astype(np.float64),
-            zero=Counts.of_one((total, total, total, pixels), threshold=0.0),
+            zero=Counts.of_one((total, total, total, self.pixels), threshold=0.0),
         )
+
+    def candidate(
+        self, name: str, strength: Any, truth: Any, threshold: float
+    ) -> tuple[BoolArray, BoolArray]:
+        """Return candidate and truth of one class at one threshold."""
+        map_, real = self._maps(strength, truth)
+        level = np.array([max(threshold, self.protocol.threshold_floor)])
+        whole = tuple(slice(0, size) for size in self.shape)
+        walk = Walk(map_, level, thin=self.protocol.thin, keep=self._kept(name, real, whole))
+        return walk.ever_on, real
+
+    def _maps(self, strength: Any, truth: Any) -> tuple[FloatArray, BoolArray]:
+        """Return strength and truth of one class: suppressed, cropped, without what a mask takes away first."""
+        map_ = as_strength(strength)
+        if self.protocol.nms != "none":
+            map_ = suppress(map_, self.protocol.nms)
+        map_, real = self._cut(map_, "strength"), self._cut(as_mask(truth, "truth"), "truth")
+        if self.mask is not None:
+            real = real & self.mask
+            if self.protocol.mask == "before":
+                map_ = np.where(self.mask, map_, -1.0)
+        return map_, real
 
     def _kept(self, name: str, truth: BoolArray, box: tuple[slice, ...]) -> BoolArray | None:
         """Return where candidates may have pixels once they are thinned."""

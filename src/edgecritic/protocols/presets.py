@@ -205,6 +205,23 @@ class Protocol(Value):
             return self
         return replace(changed, id=f"{self.id}-{re.sub('[^A-Za-z0-9]+', '-', recipe).strip('-')}")
 
+    def with_classes(self, chosen: Sequence[str]) -> Protocol:
+        """Return this protocol for some of its classes, by name or number, with an id that says so.
+
+        Examples
+        --------
+        >>> get_protocol("sbd").with_classes(["person", "3"]).id
+        'sbd-bird-person'
+        """
+        if self.classes is None:
+            raise InputError(f"protocol {self.id} has no classes")
+        rules = self.classes.only(chosen)
+        if set(rules.chosen) == set(self.classes.chosen):
+            return self
+        words = "-".join(rules.judged) if len(rules.judged) <= 4 else f"{len(rules.judged)}-classes"
+        name = f"{self.id}-{re.sub('[^A-Za-z0-9]+', '-', words).strip('-')}"
+        return replace(self, id=name, classes=rules)
+
     @classmethod
     def from_toml(cls, text: str) -> Protocol:
         """Read a protocol from TOML: the fields, optionally ``base = "bsds"`` for what is not given.

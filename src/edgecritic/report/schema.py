@@ -167,6 +167,18 @@ _PER_IMAGE = _record(
     {"threshold": _number, "annotators": _count, "prediction_hash": _text, "truth_hash": _text},
 )
 
+_CLASS = _record(
+    {"ods": _record(_POINT, {"threshold": _number}), "ois": _record(_POINT)},
+    {
+        "images": _count,
+        "ap": _share,
+        "ap_rules": _table(_maybe(_share)),
+        "r50": _share,
+        "intervals": _record({"level": _share}, {"ods": _INTERVAL, "ois": _INTERVAL, "ap": _INTERVAL}),
+        "curve": _curve,
+    },
+)
+
 _DETECTOR = _record(
     {
         "name": _text,
@@ -188,6 +200,9 @@ _DETECTOR = _record(
             _record({"ods": _share, "ois": _share}, {"relative_tolerance": _number, "pixels": _pixels})
         ),
         "folder": _text,
+        "classes": _table(_CLASS),
+        "mf_ods": _share,
+        "mean_ap": _share,
     },
 )
 
@@ -207,7 +222,14 @@ _RESULTS = _record(
         "comparisons": _list(
             _record(
                 {"first": _text, "second": _text},
-                {"ods": _DIFFERENCE, "ois": _DIFFERENCE, "ap": _DIFFERENCE},
+                {
+                    "ods": _DIFFERENCE,
+                    "ois": _DIFFERENCE,
+                    "ap": _DIFFERENCE,
+                    "classes": _table(
+                        _record({}, {"ods": _DIFFERENCE, "ois": _DIFFERENCE, "ap": _DIFFERENCE})
+                    ),
+                },
             )
         ),
         "curves": _list(_named_curve),

@@ -39,12 +39,15 @@ class BenchRun(Run):
     protocol : Protocol
     binarize : float or None
         Where grey truths were cut.
+    resize : str or None
+        How predictions of classes were resized.
     """
 
     details: dict[str, BenchmarkResult]
     cases: dict[str, dict[str, Case]]
     protocol: Protocol
     binarize: float | None = None
+    resize: str | None = None
 
 
 def run_bench(
@@ -114,6 +117,8 @@ def run_bench(
     """
     chosen = find_protocol(protocol)
     _check_settings(detectors, extras, binarize, draws)
+    if resize is not None and chosen.classes is None:
+        raise InputError(f"protocol {chosen.id} has no classes, and only their predictions are resized")
     if oracle and len(detectors) < 2:
         raise InputError("an oracle chooses among predictions: give those of at least two detectors")
     _check_places(detectors, truth, out)
@@ -172,6 +177,7 @@ def run_bench(
         cases={name: {case.id: case for case in found} for name, found in sets.items()},
         protocol=chosen,
         binarize=binarize,
+        resize=resize,
     )
 
 

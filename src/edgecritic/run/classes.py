@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from edgecritic.run.judge import Judged, variants
 from edgecritic.run.results import NO_MEMORY, Failure
 from edgecritic.run.store import RECORDS, Store, record_key, safe_name
 
-__all__ = ["RESIZES", "ClassJob", "class_case_maps", "judge_all_classes", "judge_classes", "resized"]
+__all__ = ["RESIZES", "ClassJob", "case_hashes", "class_case_maps", "class_strengths", "judge_all_classes", "judge_classes", "resized"]
 
 RESIZES = ("nearest", "bilinear", "bicubic")
 """How predictions of another size than the truth may be resized, if that is asked for."""
@@ -102,8 +102,6 @@ def _without(job: ClassJob, classes: frozenset[str]) -> ClassJob:
     """Return a job that does not ask for classes of which no image has a prediction."""
     if not classes:
         return job
-    from dataclasses import replace
-
     left = [name for name in job.rules.chosen if name not in classes]
     return replace(job, rules=job.rules.only(left))
 
@@ -122,7 +120,7 @@ def judge_classes(job: ClassJob) -> list[Judged | Failure]:
 
 def _judge(job: ClassJob) -> list[Judged | Failure]:
     case = job.case.read()
-    hashes = _hashes(case)
+    hashes = case_hashes(case)
     key = record_key(
         {
             "version": RECORD_VERSION,
@@ -146,7 +144,8 @@ def _judge(job: ClassJob) -> list[Judged | Failure]:
     return [judged, *failures]
 
 
-def _hashes(case: ClassCase) -> dict[str, str]:
+def case_hashes(case: ClassCase) -> dict[str, str]:
+    """Return the hashes of the files of a case that was read."""
     predicted = [case.prediction, *case.maps.values()]
     hashes = {
         "truth_hash": digest(case.contents[path] for path in case.truths),
@@ -160,7 +159,7 @@ def _hashes(case: ClassCase) -> dict[str, str]:
 def _measure(case: ClassCase, job: ClassJob) -> tuple[dict[str, Any], list[Failure]]:
     truths, labels = class_case_maps(case, job.rules)
     shape = next(iter(truths.values())).shape
-    strengths, failures = _strengths(case, job, shape)
+    strengths, failures = class_strengths(case, job, shape)
     if not strengths:
         raise InputError("; ".join(one.message for one in failures) or "has no prediction of any class")
     mask = case.load_mask()
@@ -192,7 +191,7 @@ def class_case_maps(case: ClassCase, rules: ClassRules) -> tuple[dict[str, BoolA
     return truths, found.labels if rules.internal == "remove" else None
 
 
-def _strengths(
+def class_strengths(
     case: ClassCase, job: ClassJob, shape: tuple[int, ...]
 ) -> tuple[dict[str, FloatArray], list[Failure]]:
     """Return the strength maps of the classes that can be read, and why the others cannot."""
