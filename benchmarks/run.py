@@ -26,6 +26,7 @@ from table import Table, mark
 PARTS = {
     "matching": ("matching",),
     "boundary": ("boundary", "boundary_command"),
+    "classes": ("classes",),
     "measures": ("measures",),
     "detectors": ("detectors",),
     "annotators": ("annotators", "cluster"),
