@@ -1,6 +1,6 @@
 """Boundaries of classes: published counts, the conversion of labels, speed, and pyEdgeEval beside it.
 
-pyEdgeEval has wheels for Python 3.8 only: ``EDGECRITIC_PYEDGEEVAL`` names a Python that has it, if this one has not.
+pyEdgeEval has wheels for Python 3.8 only: ``EDGECRITIC_PYEDGEEVAL`` names a Python that has it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+
 from bars import Figure, Given, MissingError, check
 from streets import predicted, street
 
@@ -127,13 +128,13 @@ def beside_pyedgeeval(given: Given) -> Iterator[Figure]:
         first = [truth_maps(rules, labels=one) for one in labels]
         maps = [predicted(np.stack(list(one.values())), seed, 0.75) for seed, one in enumerate(first)]
         sweep_classes(maps[0] / 255, np.stack(list(first[0].values())), protocol=protocol)
-        start = time.perf_counter()
+        start = time.process_time()
         own = {}
         for number, (one, stack) in enumerate(zip(labels, maps, strict=True)):
             truths = truth_maps(rules, labels=one)
             found = sweep_classes(stack / 255, np.stack(list(truths.values())), protocol=protocol)
             own[str(number)] = found.counts
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         theirs, their_truths, their_seconds = _counts_of_peer(peer, labels, maps, protocol)
         thresholds = protocol.threshold_values()
         others = {

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, map_coordinates, zoom
 
-_THINGS = {24: (60, 24), 25: (60, 30), 26: (70, 130), 27: (110, 160), 28: (130, 180), 31: (120, 300), 32: (50, 60)}
+_THINGS = {
+    24: (60, 24),
+    25: (60, 30),
+    26: (70, 130),
+    27: (110, 160),
+    28: (130, 180),
+    31: (120, 300),
+    32: (50, 60),
+}
 _THINGS |= {33: (45, 60)}
 """Height and width, in a picture of 1024 rows, of the objects that are kept apart."""
 
@@ -64,9 +72,9 @@ def street(seed: int, shape: tuple[int, int] = (1024, 2048)) -> NDArray[np.uint1
 
 
 def predicted(truth: NDArray[np.bool_], seed: int, skill: float = 0.8) -> NDArray[np.uint8]:
-    """Return 8-bit strength maps (classes, rows, columns) of a detector that finds true boundaries about so well.
+    """Return 8-bit strength maps (classes, rows, columns) of a detector of some skill.
 
-    Boundaries are bent by up to some pixels, blurred, weakened in places, and joined by some that are not there.
+    Boundaries are bent by some pixels, blurred, weakened in places, and joined by some that are not there.
     """
     rng = np.random.default_rng(seed)
     shape = truth.shape[1:]
@@ -88,7 +96,9 @@ def predicted(truth: NDArray[np.bool_], seed: int, skill: float = 0.8) -> NDArra
     return result
 
 
-def write_streets(folder: Path, images: int, shape: tuple[int, int], *, skills: dict[str, float]) -> list[str]:
+def write_streets(
+    folder: Path, images: int, shape: tuple[int, int], *, skills: dict[str, float]
+) -> list[str]:
     """Write label files as Cityscapes has them, and folders of predictions at half size, one per class."""
     from PIL import Image
 

@@ -30,7 +30,9 @@ def with_class_options(protocol: Protocol, args: argparse.Namespace) -> Protocol
     from edgecritic.errors import InputError
 
     if protocol.classes is not None and args.strength is not None:
-        raise InputError("--strength judges the labels of several annotators; protocols of classes have one truth")
+        raise InputError(
+            "--strength judges the labels of several annotators; protocols of classes have one truth"
+        )
     if args.classes is None:
         return protocol
     return protocol.with_classes([part.strip() for part in args.classes.split(",") if part.strip()])

@@ -1,4 +1,4 @@
-"""Cases of classes: which predictions, one file or one per class, belong to which labels. Nothing is opened."""
+"""Cases of classes: which predictions, one file or one per class, belong to which labels."""
 
 from __future__ import annotations
 
@@ -164,14 +164,18 @@ def _truths(place: Path, instances: bool, thin: bool, split: str | None) -> tupl
         kind = "instanceIds" if instances else "labelIds"
         chosen = {name: path for name, path in kinds.items() if name.endswith(f"_{kind}")}
         if not chosen:
-            raise DataError(f"has no files …_{kind}.png, which this protocol takes its truths from", path=place)
+            raise DataError(
+                f"has no files …_{kind}.png, which this protocol takes its truths from", path=place
+            )
         return _named(chosen, _LABELS), f"Cityscapes ({kind})"
     ready = {name: path for name, path in tree.items() if _READY.match(path_name(name))}
     if ready:
         kind = f"_gtProc_{'thin' if thin else 'raw'}_{'isedge' if instances else 'edge'}"
         chosen = {name: path for name, path in ready.items() if name.endswith(kind)}
         if not chosen:
-            raise DataError(f"has no files …{kind}.png, which this protocol takes its truths from", path=place)
+            raise DataError(
+                f"has no files …{kind}.png, which this protocol takes its truths from", path=place
+            )
         return _named(chosen, _READY), f"boundaries of classes ({kind[1:]})"
     return _of_split(_short(Listing({name: (path,) for name, path in tree.items()})), place, split), (
         "one file per image"
@@ -196,7 +200,9 @@ def _named(files: Mapping[str, Path], pattern: re.Pattern[str]) -> dict[str, Pat
         if told is None:
             continue
         if told["id"] in found:
-            raise DataError(f"several files are truths of {told['id']!r}: {found[told['id']].name}, {path.name}")
+            raise DataError(
+                f"several files are truths of {told['id']!r}: {found[told['id']].name}, {path.name}"
+            )
         found[told["id"]] = path
     return found
 

@@ -52,11 +52,10 @@ class ClassMaps:
             return cls(stored=_bits(values.astype(np.uint64)))
         if values.ndim == 2 and values.dtype.kind in "iu":
             return cls.of_labels(values)
-        if values.ndim == 2 and values.dtype.kind == "f" and np.isfinite(values).all():
-            if (values == np.rint(values)).all() and np.abs(values).max(initial=0) < 2**31:
-                return cls.of_labels(values.astype(np.int64))
+        if values.ndim == 2 and values.dtype.kind == "f" and _are_whole(values):
+            return cls.of_labels(values.astype(np.int64))
         raise DataError(
-            f"holds {values.dtype} values of shape {values.shape}, which are neither labels nor maps of classes",
+            f"holds {values.dtype} values of shape {values.shape}, neither labels nor maps of classes",
             remedy="store whole numbers (rows, columns), or boundaries (classes, rows, columns)",
         )
 
@@ -105,6 +104,11 @@ class ClassMaps:
         for number, one in zip(categories.astype(np.int64).tolist(), maps, strict=True):
             stored[number] = stored[number] | one if number in stored else one
         return cls(labels=labels, instances=whole, stored=stored)
+
+
+def _are_whole(values: NDArray[Any]) -> bool:
+    finite = np.isfinite(values).all() and np.abs(values).max(initial=0) < 2**31
+    return bool(finite and (values == np.rint(values)).all())
 
 
 def _bits(values: NDArray[np.uint64]) -> dict[int, BoolArray]:

@@ -214,7 +214,7 @@ def read_class_strength(path: Source, classes: int, *, key: str | None = None) -
             last = values.ndim == 3 and values.shape[-1] == classes
             remedy = "move the axis of the classes to the front" if last else "store a map for each class"
             raise InputError(
-                f"must hold an array of {classes} classes, ({classes}, rows, columns), got shape {values.shape}",
+                f"must hold an array ({classes} classes, rows, columns), got shape {values.shape}",
                 remedy=remedy,
             )
         check_size(values.shape, values.itemsize + 8)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.maps.thinning import thin as thinned
 
 __all__ = ["MOST_CLASSES", "Bits", "boundary_bits", "class_boundaries", "pack_classes", "unpack_classes"]
 
@@ -74,11 +73,13 @@ def class_boundaries(
     <BLANKLINE>
            [[0, 0, 0, 0, 0, 0]]])
     """
-    bits = boundary_bits(
-        labels, classes, instances=instances, radius=radius, ignored=ignored, frame=frame
-    )
+    bits = boundary_bits(labels, classes, instances=instances, radius=radius, ignored=ignored, frame=frame)
     maps = unpack_classes(bits, len(classes))
-    return np.stack([thinned(one) for one in maps]) if thin else maps
+    if not thin:
+        return maps
+    from edgecritic.maps.thinning import thin as thinned
+
+    return np.stack([thinned(one) for one in maps])
 
 
 def boundary_bits(
@@ -163,9 +164,7 @@ def _kinds(
 def _with_instances(kinds: NDArray[np.uint8], instances: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return a number for every object: equal where class and instance are; background is one object."""
     if instances.shape != kinds.shape:
-        raise InputError(
-            f"instances must have the shape of the labels {kinds.shape}, got {instances.shape}"
-        )
+        raise InputError(f"instances must have the shape of the labels {kinds.shape}, got {instances.shape}")
     low = int(instances.min())
     if int(instances.max()) - low >= 2**50:
         raise InputError("instances must be numbered within 2^50 of each other")
@@ -211,6 +210,6 @@ def _whole(values: Any, name: str) -> NDArray[np.int64]:
     array = np.asarray(values)
     if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biu":
         raise InputError(
-            f"{name} must be whole numbers in an array of 2 dimensions, got {array.dtype} of shape {array.shape}"
+            f"{name} must be whole numbers (rows, columns), got {array.dtype} of shape {array.shape}"
         )
     return array.astype(np.int64, copy=False)

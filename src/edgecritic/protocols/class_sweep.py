@@ -1,4 +1,4 @@
-"""The counts of one image for every class: an ordinary sweep of each, on the part of the image that it has."""
+"""The counts of one image for every class: a sweep of each, on the part of the image that it has."""
 
 from __future__ import annotations
 
@@ -134,7 +134,9 @@ class _Image:
         self.rules = protocol.classes
         crop = self.rules.crop if self.rules else 0
         if len(shape) != 2 or min(shape) <= 2 * crop:
-            raise InputError(f"maps of classes must have 2 dimensions and more than {2 * crop} pixels each way")
+            raise InputError(
+                f"maps of classes must have 2 dimensions and more than {2 * crop} pixels each way"
+            )
         self.full = tuple(shape)
         self.window = tuple(slice(crop, size - crop) for size in shape)
         self.shape = tuple(size - 2 * crop for size in shape)
@@ -196,7 +198,7 @@ class _Image:
         return walk.ever_on, real
 
     def _maps(self, strength: Any, truth: Any) -> tuple[FloatArray, BoolArray]:
-        """Return strength and truth of one class: suppressed, cropped, without what a mask takes away first."""
+        """Return strength and truth of one class: suppressed, cropped, masked if that comes first."""
         map_ = as_strength(strength)
         if self.protocol.nms != "none":
             map_ = suppress(map_, self.protocol.nms)

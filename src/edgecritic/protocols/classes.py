@@ -14,10 +14,16 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.maps.classes import MOST_CLASSES, boundary_bits
-from edgecritic.maps.thinning import thin
 from edgecritic.values import Value
 
-__all__ = ["ClassRules", "SBD_CLASSES", "CITYSCAPES_CLASSES", "as_class_rules", "nearest_indices", "truth_maps"]
+__all__ = [
+    "ClassRules",
+    "SBD_CLASSES",
+    "CITYSCAPES_CLASSES",
+    "as_class_rules",
+    "nearest_indices",
+    "truth_maps",
+]
 
 SBD_CLASSES = (
     *("aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow"),
@@ -27,9 +33,25 @@ SBD_CLASSES = (
 """The classes of SBD and PASCAL VOC; their labels are 1 to 20."""
 
 CITYSCAPES_CLASSES = {
-    **{"road": 7, "sidewalk": 8, "building": 11, "wall": 12, "fence": 13, "pole": 17, "traffic light": 19},
-    **{"traffic sign": 20, "vegetation": 21, "terrain": 22, "sky": 23, "person": 24, "rider": 25, "car": 26},
-    **{"truck": 27, "bus": 28, "train": 31, "motorcycle": 32, "bicycle": 33},
+    "road": 7,
+    "sidewalk": 8,
+    "building": 11,
+    "wall": 12,
+    "fence": 13,
+    "pole": 17,
+    "traffic light": 19,
+    "traffic sign": 20,
+    "vegetation": 21,
+    "terrain": 22,
+    "sky": 23,
+    "person": 24,
+    "rider": 25,
+    "car": 26,
+    "truck": 27,
+    "bus": 28,
+    "train": 31,
+    "motorcycle": 32,
+    "bicycle": 33,
 }
 """The classes of Cityscapes that are judged, with their label ids; ids run from 0 to 33."""
 
@@ -147,7 +169,9 @@ class ClassRules(Value):
     @property
     def chosen(self) -> dict[str, int]:
         """The numbers (1, 2, …) of the classes that are judged, by name."""
-        return {name: place + 1 for place, name in enumerate(self.names) if name in (self.judged or self.names)}
+        return {
+            name: place + 1 for place, name in enumerate(self.names) if name in (self.judged or self.names)
+        }
 
     def only(self, chosen: Sequence[str]) -> ClassRules:
         """Return the rules that judge some of the classes, given by name or number (1, 2, …)."""
@@ -170,10 +194,12 @@ def as_class_rules(given: Any, base: ClassRules | None = None) -> ClassRules | N
         return given
     if not isinstance(given, Mapping):
         raise InputError(f"classes of a protocol must be a table of their rules, got {given!r}")
-    known = [field.name for field in fields(ClassRules)]  # type: ignore[arg-type]
+    known = [field.name for field in fields(ClassRules)]
     for key in given:
         if key not in known:
-            raise InputError(f"classes of a protocol have no field {key!r} (their fields: {', '.join(known)})")
+            raise InputError(
+                f"classes of a protocol have no field {key!r} (their fields: {', '.join(known)})"
+            )
     if base is not None:
         return replace(base, **given)
     if "names" not in given:
@@ -205,12 +231,14 @@ def truth_maps(
     >>> {name: int(one.sum()) for name, one in truth_maps(rules, labels=np.array([[1, 1, 0, 0]])).items()}
     {'road': 2, 'car': 0}
     """
+    from edgecritic.maps.thinning import thin
+
     if labels is not None:
         check_labels(rules, np.asarray(labels))
     if rules.truth == "stored" and stored is None:
         raise InputError(
             "holds labels only, but this protocol takes boundaries as they are stored",
-            remedy="give files that hold them (cls/*.mat, inst/*.mat), or take a protocol such as sbd-seal-raw",
+            remedy="give files that hold them (cls/*.mat, inst/*.mat), or take one such as sbd-seal-raw",
         )
     if stored is not None and (rules.truth == "stored" or labels is None):
         maps = _stored_maps(rules, stored)
@@ -228,7 +256,7 @@ def _stored_maps(rules: ClassRules, stored: Any) -> dict[str, BoolArray]:
         stored = {place + 1: one for place, one in enumerate(stored)}
     if not stored or max(stored) > len(rules.names):
         raise InputError(
-            f"holds boundaries of class {max(stored, default=0)}, but the protocol has {len(rules.names)} classes"
+            f"holds boundaries of class {max(stored, default=0)}, the protocol has {len(rules.names)} classes"
         )
     empty = np.zeros_like(next(iter(stored.values())), dtype=np.bool_)
     return {
@@ -258,9 +286,7 @@ def _maps_of_labels(rules: ClassRules, labels: Any, instances: Any) -> dict[str,
     )
     if pixels is not None and rules.scaled == "boundaries":
         bits = bits[pixels]
-    return {
-        name: np.not_equal(bits & np.uint64(1 << number - 1), 0) for name, number in rules.chosen.items()
-    }
+    return {name: np.not_equal(bits & np.uint64(1 << number - 1), 0) for name, number in rules.chosen.items()}
 
 
 def check_labels(rules: ClassRules, labels: NDArray[Any]) -> None:

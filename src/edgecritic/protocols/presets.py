@@ -21,7 +21,8 @@ from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.ids import shown
 from edgecritic.inputs import as_spacing, as_tolerance
 from edgecritic.maps.suppression import get_recipe
-from edgecritic.protocols.classes import CITYSCAPES_CLASSES, SBD_CLASSES, ClassRules, as_class_rules
+from edgecritic.protocols.class_presets import class_presets
+from edgecritic.protocols.classes import ClassRules, as_class_rules
 from edgecritic.protocols.curves import AP_RULES, ap_rule_name
 from edgecritic.values import Value
 
@@ -409,63 +410,9 @@ _ALL = (
     ),
 )
 
-
-
-def _of_classes() -> tuple[Protocol, ...]:
-    """Return the protocols of semantic boundaries, each with its instance-sensitive variant where there is one."""
-    sbd = ClassRules(names=SBD_CLASSES, ignored=(255,), truth="stored")
-    raw = {"truth": "labels", "radius": 2.0, "crop": 5}
-    ids = tuple(CITYSCAPES_CLASSES.values())
-    rest = tuple(sorted(set(range(34)) - set(ids) - {2, 3}))
-    city = ClassRules(names=tuple(CITYSCAPES_CLASSES), labels=ids, others=rest, ignored=(2, 3), scale=0.5)
-    seal = "evaluation code of SEAL (Yu et al. 2018)"
-    relabelled = "Publications on re-annotated truths take a tolerance of .0075."
-    half = "Truths are judged at half size, as predictions must be; SEAL's own numbers are those of -inst."
-    made = [
-        Protocol(
-            id="sbd",
-            title="SBD semantic boundaries of 2011 (pre-SEAL)",
-            relative_tolerance=0.02,
-            ap_rule="max-precision-100",
-            duplicates="last",
-            classes=replace(sbd, internal="remove", absent="skip"),
-            source="benchmark code of SBD (Hariharan et al. 2011)",
-            notes="Images without a class are skipped for it. Its 'area' is the AP rule interpolated-101.",
-        )
-    ]
-
-    def add(name: str, title: str, tolerance: float, thinned: bool, rules: ClassRules, notes: str) -> None:
-        made.append(
-            Protocol(
-                id=name,
-                title=title,
-                relative_tolerance=tolerance,
-                thin=thinned,
-                duplicates="last",
-                classes=rules,
-                source=seal,
-                notes=notes,
-            )
-        )
-
-    apart = "instances kept apart"
-    thin_sbd, raw_sbd = replace(sbd, crop=5), replace(sbd, **raw)
-    add("sbd-seal-thin", "SBD as SEAL judges it, thin", 0.02, True, thin_sbd, relabelled)
-    own = replace(thin_sbd, instances=True, thin=True)
-    add("sbd-seal-thin-inst", f"SBD as SEAL judges it, thin, {apart}", 0.02, True, own, relabelled)
-    add("sbd-seal-raw", "SBD as SEAL judges it, raw", 0.02, False, raw_sbd, relabelled)
-    own = replace(raw_sbd, instances=True)
-    add("sbd-seal-raw-inst", f"SBD as SEAL judges it, raw, {apart}", 0.02, False, own, relabelled)
-    slim, thick = replace(city, radius=1.0, thin=True), replace(city, radius=2.0, scaled="boundaries")
-    for name, rules in (("thin", slim), ("raw", thick)):
-        title = f"Cityscapes semantic boundaries, {name}"
-        add(f"cityscapes-{name}", title, 0.0035, name == "thin", rules, half)
-        own = replace(rules, instances=True)
-        add(f"cityscapes-{name}-inst", f"{title}, {apart}", 0.0035, name == "thin", own, half)
-    return tuple(made)
-
-
-PRESETS = MappingProxyType({protocol.id: protocol for protocol in (*_ALL, *_of_classes())})
+PRESETS = MappingProxyType(
+    {protocol.id: protocol for protocol in (*_ALL, *(Protocol(**one) for one in class_presets()))}
+)
 """The protocols that come with the package, by id."""
 
 

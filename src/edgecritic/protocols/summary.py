@@ -285,7 +285,9 @@ def summarise(
     chosen = get_protocol(protocol)
     table = count_table(counts, names=names)
     if table.counts.groups:
-        return _mean(chosen, {name: summarise(one, protocol=chosen) for name, one in table.by_group().items()})
+        return _mean(
+            chosen, {name: summarise(one, protocol=chosen) for name, one in table.by_group().items()}
+        )
     curve = table.under(chosen)
     pooled = curve.sum()
     plain = table.counts.sum()

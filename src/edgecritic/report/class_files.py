@@ -20,6 +20,7 @@ from edgecritic.report.classic import write_all
 from edgecritic.report.pictures import RANKS, matching_picture, ranked_picture
 from edgecritic.report.sections import Picture
 from edgecritic.run.bench import BenchRun
+from edgecritic.run.class_results import class_folder
 from edgecritic.run.classes import ClassJob, case_hashes, class_case_maps, class_strengths
 
 __all__ = ["illustrate_classes", "write_classes"]
@@ -31,7 +32,7 @@ def write_classes(place: Path, result: BenchmarkResult, rules: ClassRules) -> li
     numbers = rules.chosen
     written: list[Path] = []
     for name, summary in result.groups.items():
-        written += write_all(place / f"class_{numbers[name]:03d}", summary, tables[name])
+        written += write_all(place / class_folder(numbers[name]), summary, tables[name])
     return written
 
 

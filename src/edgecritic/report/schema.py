@@ -170,6 +170,7 @@ _PER_IMAGE = _record(
 _CLASS = _record(
     {"ods": _record(_POINT, {"threshold": _number}), "ois": _record(_POINT)},
     {
+        "folder": _text,
         "images": _count,
         "ap": _share,
         "ap_rules": _table(_maybe(_share)),

@@ -10,7 +10,7 @@ from edgecritic.protocols.bootstrap import Bootstrap, PairedTest
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.summary import Summary
 
-__all__ = ["class_differences", "class_entries", "class_notes"]
+__all__ = ["class_differences", "class_entries", "class_folder", "class_notes"]
 
 _SCORES = ("ods", "ois", "ap")
 
@@ -21,8 +21,17 @@ def class_entries(result: BenchmarkResult) -> dict[str, Any]:
     if not groups:
         return {}
     intervals = {} if result.intervals is None else result.intervals.groups
-    classes = {name: _class_entry(one, intervals.get(name)) for name, one in groups.items()}
+    numbers = result.summary.protocol.classes.chosen if result.summary.protocol.classes else {}
+    classes = {
+        name: {"folder": class_folder(numbers[name]), **_class_entry(one, intervals.get(name))}
+        for name, one in groups.items()
+    }
     return {"classes": classes, "mf_ods": result.mf_ods, "mean_ap": result.ap}
+
+
+def class_folder(number: int) -> str:
+    """Return the name of the folder that holds the files of a class."""
+    return f"class_{number:03d}"
 
 
 def _class_entry(summary: Summary, found: Bootstrap | None) -> dict[str, Any]:
@@ -59,19 +68,19 @@ def class_differences(test: PairedTest) -> dict[str, Any]:
     }
 
 
-def class_notes(
-    protocol: Protocol, details: Mapping[str, BenchmarkResult], resize: str | None
-) -> list[str]:
+def class_notes(protocol: Protocol, details: Mapping[str, BenchmarkResult], resize: str | None) -> list[str]:
     """Say which classes the means are made of, where these are not all, and how maps were resized."""
     if protocol.classes is None:
         return []
-    notes = [] if resize is None else [f"predictions of another size than their truth were resized ({resize})"]
+    notes = (
+        [] if resize is None else [f"predictions of another size than their truth were resized ({resize})"]
+    )
     names = list(protocol.classes.chosen)
     for detector, result in details.items():
         absent = [name for name in names if name not in result.groups]
         if absent:
             notes.append(
-                f"{detector}: means are over {len(result.groups)} of {len(names)} classes; these have no truth "
-                f"or no prediction: {', '.join(absent)}"
+                f"{detector}: means are over {len(result.groups)} of {len(names)} classes; without truth or "
+                f"prediction are {', '.join(absent)}"
             )
     return notes

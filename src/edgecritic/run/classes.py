@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,16 @@ from edgecritic.run.judge import Judged, variants
 from edgecritic.run.results import NO_MEMORY, Failure
 from edgecritic.run.store import RECORDS, Store, record_key, safe_name
 
-__all__ = ["RESIZES", "ClassJob", "case_hashes", "class_case_maps", "class_strengths", "judge_all_classes", "judge_classes", "resized"]
+__all__ = [
+    "RESIZES",
+    "ClassJob",
+    "case_hashes",
+    "class_case_maps",
+    "class_strengths",
+    "judge_all_classes",
+    "judge_classes",
+    "resized",
+]
 
 RESIZES = ("nearest", "bilinear", "bicubic")
 """How predictions of another size than the truth may be resized, if that is asked for."""
@@ -177,7 +186,10 @@ def _measure(case: ClassCase, job: ClassJob) -> tuple[dict[str, Any], list[Failu
         "shape": list(main.shape),
         "notes": [],
     }
-    return {"counts": {name: one.counts.as_dict() for name, one in swept.items()}, "numbers": numbers}, failures
+    return {
+        "counts": {name: one.counts.as_dict() for name, one in swept.items()},
+        "numbers": numbers,
+    }, failures
 
 
 def class_case_maps(case: ClassCase, rules: ClassRules) -> tuple[dict[str, BoolArray], NDArray[Any] | None]:
@@ -211,9 +223,7 @@ def class_strengths(
             found[name] = _fitting(read_strength(case.source(path)), shape, job.resize, path)
         except EdgeCriticError as error:
             file = "" if path is None else f"{path.parent.name}/{path.name}"
-            failures.append(
-                Failure(id=case.id, message=str(error), path=file, detector=job.detector)
-            )
+            failures.append(Failure(id=case.id, message=str(error), path=file, detector=job.detector))
     return found, failures
 
 
@@ -232,8 +242,8 @@ def _fitting(strength: FloatArray, shape: tuple[int, ...], resize: str | None, p
 def resized(strength: FloatArray, shape: tuple[int, ...], rule: str) -> FloatArray:
     """Return a strength map at another size.
 
-    ``nearest`` takes sample ⌊(i + ½) · n / m⌋; ``bilinear`` and ``bicubic`` (a = −½) are those of Pillow, which
-    widen the kernel where a map shrinks, and are cut to [0, 1].
+    ``nearest`` takes sample ⌊(i + ½) · n / m⌋; ``bilinear`` and ``bicubic`` (a = −½) are those of Pillow,
+    which widens the kernel where a map shrinks; values are cut to [0, 1].
 
     Examples
     --------
@@ -246,13 +256,10 @@ def resized(strength: FloatArray, shape: tuple[int, ...], rule: str) -> FloatArr
         return strength[np.ix_(rows, columns)]
     from PIL import Image
 
-    kernels: dict[str, Callable[[], Any]] = {
-        "bilinear": lambda: Image.Resampling.BILINEAR,
-        "bicubic": lambda: Image.Resampling.BICUBIC,
-    }
-    picture = Image.fromarray(strength.astype(np.float32))
-    values = np.asarray(picture.resize((shape[1], shape[0]), kernels[rule]()))
-    return np.clip(values, 0, 1)
+    kernel = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}[rule]
+    picture = Image.fromarray(strength.astype(np.float32)).resize((shape[1], shape[0]), kernel)
+    values: FloatArray = np.clip(np.asarray(picture), 0, 1)
+    return values
 
 
 def _size(shape: tuple[int, ...]) -> str:

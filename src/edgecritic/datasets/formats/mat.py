@@ -146,8 +146,8 @@ def _sbd(node: Node) -> ClassMaps:
 @file_format(
     "mat",
     suffixes=(".mat",),
-    summary="annotators' maps (`groundTruth`), a contour map (`ucm2`), segmentations (`segs`), classes (`GTcls`, `GTinst`), "
-    "or one matrix",
+    summary="annotators' maps (`groundTruth`), a contour map (`ucm2`), segmentations (`segs`), classes "
+    "(`GTcls`, `GTinst`), or one matrix",
     checksums="Adler-32 of every variable that was looked at (version 7), those it was saved with (7.3)",
     truths=truth_matrices,
     strength=strength_matrix,

@@ -15,8 +15,8 @@ __all__ = ["ORDER", "section", "class_text"]
 ORDER = 15
 
 _LEAD = (
-    "The ODS of every class; MF(ODS) is their plain mean. The best of a row is bold. Stars: the class's ODS differs "
-    "from that of the leader of the whole table (paired test over images)."
+    "The ODS of every class; MF(ODS) is their plain mean. The best of a row is bold. Stars: the class’s ODS "
+    "differs from that of the leader of the whole table (paired test over images)."
 )
 
 
@@ -57,7 +57,7 @@ def _leaderboard(view: View) -> Table:
         rows.append((clean(name), *cells, _images(values)))
     means = [Cell(text=short(detector["ods"]["f"]), strong=True) for detector in view.ranked]
     rows.append((Cell(text="MF(ODS), mean", strong=True), *means, ""))
-    header = ("Class", *(view.name(detector["name"]) for detector in view.ranked), "Images")
+    header: tuple[str | Cell, ...] = ("Class", *(view.name(one["name"]) for one in view.ranked), "Images")
     return Table(name="classes", title="ODS of every class", header=header, body=tuple(rows), align="lr")
 
 

@@ -34,6 +34,14 @@ def section(view: View) -> Section:
         folder = str(detector.get("folder") or detector["name"]).encode("utf-8", "replace")
         home = f"./{quote(folder, safe='')}"
         links = tuple(Link(name=name, href=f"{home}/{name}") for name in CLASSIC_FILES)
+        if detector.get("classes"):
+            links = tuple(
+                Link(
+                    name=clean(name),
+                    href=f"{home}/{quote(str(one.get('folder', name)), safe='')}/{CLASSIC_FILES[0]}",
+                )
+                for name, one in detector["classes"].items()
+            )
         classic.append((view.name(detector["name"]), links, ""))
     if classic:
         blocks.append(Links(items=tuple(classic), title="Classic text files"))
