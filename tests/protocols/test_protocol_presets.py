@@ -33,6 +33,15 @@ def test_all_presets_are_there():
         "multicue",
         "strict",
         "ceval",
+        "sbd",
+        "sbd-seal-thin",
+        "sbd-seal-thin-inst",
+        "sbd-seal-raw",
+        "sbd-seal-raw-inst",
+        "cityscapes-thin",
+        "cityscapes-thin-inst",
+        "cityscapes-raw",
+        "cityscapes-raw-inst",
     ]
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from edgecritic.datasets.files import Volume as Volume
     from edgecritic.datasets.files import read_array as read_array
     from edgecritic.datasets.files import read_candidates as read_candidates
+    from edgecritic.datasets.files import read_class_strength as read_class_strength
+    from edgecritic.datasets.files import read_classes as read_classes
     from edgecritic.datasets.files import read_image as read_image
     from edgecritic.datasets.files import read_mask as read_mask
     from edgecritic.datasets.files import read_segmentations as read_segmentations
@@ -43,6 +45,7 @@ _HOMES = {
     **dict.fromkeys(
         ("read_candidates", "read_spacing", "read_strength", "read_truths", "read_volume"), "files"
     ),
+    **dict.fromkeys(("read_class_strength", "read_classes"), "files"),
     **dict.fromkeys(("find_maps", "find_truths"), "layouts"),
     **dict.fromkeys(("write_bsds_mat", "write_image", "write_map"), "write"),
 }

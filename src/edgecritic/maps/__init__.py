@@ -8,6 +8,7 @@ from edgecritic.lazy import attach
 
 if TYPE_CHECKING:
     from edgecritic.maps.boundaries import label_boundaries as label_boundaries
+    from edgecritic.maps.classes import class_boundaries as class_boundaries
     from edgecritic.maps.hysteresis import hysteresis as hysteresis
     from edgecritic.maps.nearest import border as border
     from edgecritic.maps.suppression import suppress as suppress
@@ -21,6 +22,7 @@ _HOMES = {
     "border": "nearest",
     "distance_transform": "transform",
     "label_boundaries": "boundaries",
+    "class_boundaries": "classes",
 }
 
 __all__ = list(_HOMES)

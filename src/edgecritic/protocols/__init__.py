@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING
 from edgecritic.lazy import attach
 
 if TYPE_CHECKING:
+    from edgecritic.protocols.class_sweep import sweep_classes as sweep_classes
+    from edgecritic.protocols.classes import ClassRules as ClassRules
+    from edgecritic.protocols.classes import truth_maps as truth_maps
     from edgecritic.protocols.crispness import average_crispness as average_crispness
     from edgecritic.protocols.human import human_counts as human_counts
     from edgecritic.protocols.human import human_level as human_level
 
-_HOMES = {"average_crispness": "crispness", "human_counts": "human", "human_level": "human"}
+_HOMES = {
+    "average_crispness": "crispness",
+    "human_counts": "human",
+    "human_level": "human",
+    "sweep_classes": "class_sweep",
+    "ClassRules": "classes",
+    "truth_maps": "classes",
+}
 
 __all__ = list(_HOMES)
 
