@@ -156,6 +156,12 @@ class TestSweep:
                 assert np.array_equal(getattr(found.group(name), column), getattr(alone, column))
             assert inside.any()
 
+    def test_one_map_is_not_judged_by_a_protocol_of_classes(self):
+        _, truth, strength = scene()
+        for judge, given in ((sweep, strength[0]), (sweep_maps, [truth[0]])):
+            with pytest.raises(InputError, match="sweep_classes"):
+                judge(given, truth[0], protocol=mine())
+
     def test_internal_pixels_need_labels(self):
         _, truth, strength = scene()
         with pytest.raises(InputError, match="label image"):

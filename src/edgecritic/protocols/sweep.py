@@ -90,7 +90,7 @@ def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask
     >>> result.counts.matched_truth[[0, 50, 98]], result.counts.candidate[[0, 50, 98]]
     (array([40., 40.,  0.]), array([20., 20.,  0.]))
     """
-    chosen = get_protocol(protocol)
+    chosen = _without_classes(protocol)
     map_, maps, on = _prepared(strength, truths, chosen, mask)
     thresholds = chosen.threshold_values()
     steps = np.maximum(thresholds, chosen.threshold_floor)
@@ -127,7 +127,7 @@ def sweep_maps(
     >>> sweep_maps([truth & False, truth], truth, thresholds=[0.9, 0.1]).counts.table()[:, :2].tolist()
     [[0.1, 9.0], [0.9, 0.0]]
     """
-    chosen = get_protocol(protocol)
+    chosen = _without_classes(protocol)
     if len(candidates) == 0:
         raise InputError("give at least one candidate map, got none")
     given = as_masks(list(candidates), "candidate")
@@ -140,6 +140,16 @@ def sweep_maps(
     maps = [one & on for one in maps]
     ascending = numbers[order]
     return _counted(chosen, Walk.through(judged, ascending), maps, ascending, int(np.count_nonzero(on)))
+
+
+def _without_classes(protocol: str | Protocol) -> Protocol:
+    chosen = get_protocol(protocol)
+    if chosen.classes is not None:
+        raise InputError(
+            f"protocol {chosen.id} judges classes, but there is one map without a class",
+            remedy="use edgecritic.protocols.sweep_classes or Benchmark.update, with a map for each class",
+        )
+    return chosen
 
 
 def _counted(
