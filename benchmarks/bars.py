@@ -118,6 +118,7 @@ PLACES = {
     "bsds500": "bsds500/ucm2/val",
     "bsds_bench": "bsds_bench/groundTruth",
     "mni152": "mni152",
+    "sbd_bench": "sbd_bench/datadir",
     "golden": "../golden",
 }
 """Parts of the real data, and where each is below the folder of the data."""

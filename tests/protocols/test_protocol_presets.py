@@ -34,6 +34,15 @@ def test_all_presets_are_there():
         "strict",
         "ceval",
         "bsds-regions",
+        "sbd",
+        "sbd-seal-thin",
+        "sbd-seal-thin-inst",
+        "sbd-seal-raw",
+        "sbd-seal-raw-inst",
+        "cityscapes-thin",
+        "cityscapes-thin-inst",
+        "cityscapes-raw",
+        "cityscapes-raw-inst",
     ]
 
 

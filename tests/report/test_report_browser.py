@@ -132,17 +132,17 @@ def test_sorting(open_page, report):
 def test_filtering(open_page, report):
     page = open_page()
     name = report[1]["detectors"][1]["name"]
-    page.locator("#image-detector").select_option(name)
+    page.locator("#images-pick").select_option(name)
     assert set(column(page, 2)) == {name}
-    assert page.locator("#image-count").text_content() == "100 of 300 rows"
+    assert page.locator("#images-count").text_content() == "100 of 300 rows"
     wanted = report[1]["detectors"][0]["per_image"][7]["id"]
-    page.locator("#image-find").fill(wanted)
+    page.locator("#images-find").fill(wanted)
     assert column(page, 1) == [wanted]
-    page.locator("#image-detector").select_option("")
+    page.locator("#images-pick").select_option("")
     assert column(page, 1) == [wanted] * 3
-    page.locator("#image-find").fill("nothing like it")
+    page.locator("#images-find").fill("nothing like it")
     assert column(page, 1) == []
-    page.locator("#image-find").fill("")
+    page.locator("#images-find").fill("")
     assert len(column(page, 1)) == 300
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edgecritic.cli._classes import add_class_options, with_class_options
 from edgecritic.cli._options import (
     add_cache,
     add_cluster,
@@ -91,6 +92,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="N",
         help="draws for confidence intervals, 0 for none (default: 1000)",
     )
+    add_class_options(parser.add_argument_group("classes (protocols sbd…, cityscapes…)"))
     add_data_options(parser.add_argument_group("data"))
     output = parser.add_argument_group("output")
     add_out(output, "results and report")
@@ -123,6 +125,7 @@ def run(args: argparse.Namespace) -> int:
     protocol = find_protocol(args.protocol)
     if args.nms is not None:
         protocol = protocol.with_nms(args.nms)
+    protocol = with_class_options(protocol, args)
     detectors = read_named(args.predictions)
     if protocol.judges == "regions":
         return _judge_regions(args, detectors, protocol)
@@ -145,6 +148,7 @@ def run(args: argparse.Namespace) -> int:
             curves=curves,
             oracle=args.oracle,
             cache=args.cache,
+            resize=args.resize,
             progress=step,
         )
     if args.out is not None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from edgecritic.datasets.files import Volume as Volume
     from edgecritic.datasets.files import read_array as read_array
     from edgecritic.datasets.files import read_candidates as read_candidates
+    from edgecritic.datasets.files import read_class_strength as read_class_strength
+    from edgecritic.datasets.files import read_classes as read_classes
     from edgecritic.datasets.files import read_geometry as read_geometry
     from edgecritic.datasets.files import read_hierarchy as read_hierarchy
     from edgecritic.datasets.files import read_image as read_image
@@ -51,6 +53,7 @@ _HOMES = {
     ),
     **dict.fromkeys(("Geometry", "on_grid_of"), "geometry"),
     "read_geometry": "files",
+    **dict.fromkeys(("read_class_strength", "read_classes"), "files"),
     **dict.fromkeys(("find_maps", "find_truths"), "layouts"),
     "read_mesh": "meshes",
     **dict.fromkeys(("write_bsds_mat", "write_image", "write_map"), "write"),

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets._guard import MEMORY_LIMIT, check_size, reading
+from edgecritic.datasets.class_maps import ClassMaps
 from edgecritic.datasets.content import Content, PathLike, read_content
 from edgecritic.datasets.formats import Format, format_of, formats
 from edgecritic.datasets.formats.base import find_format
@@ -31,6 +32,8 @@ __all__ = [
     "read_geometry",
     "read_candidates",
     "read_hierarchy",
+    "read_class_strength",
+    "read_classes",
     "read_image",
     "read_mask",
     "read_segmentations",
@@ -213,6 +216,54 @@ def read_candidates(path: Source, *, key: str | None = None) -> list[BoolArray]:
     The benchmark takes the k-th one in place of a soft map cut at the k-th threshold.
     """
     return [label_boundaries(labels) for labels in read_segmentations(path, key=key)]
+
+
+def read_classes(path: Source, *, key: str | None = None) -> ClassMaps:
+    """Return what a file says of classes: labels, instances, or boundaries class by class.
+
+    SBD files (``GTcls``, ``GTinst``) hold labels and boundaries. A picture or 2-D array holds labels; values
+    from 1000 on are 1000 · label + instance, as Cityscapes has them; a palette is not looked up. A colour
+    picture and a 2-D array of 32-bit unsigned numbers hold one bit per class (blue bits 0 to 7, green 8
+    to 15, red 16 to 23). A 3-D array (classes, rows, columns) holds a map per class.
+    """
+    with _opened(path) as (data, found):
+        if found.info.classes is not None:
+            return found.info.classes(data, key)
+        return ClassMaps.of_array(found.function(data, key))
+
+
+def read_class_strength(path: Source, classes: int, *, key: str | None = None) -> FloatArray:
+    """Return the strength maps of so many classes, (classes, rows, columns), with values in [0, 1].
+
+    They are a 3-D array, or a colour picture with one bit per class.
+    """
+    with _opened(path) as (data, found):
+        if found.info.picture and found.info.classes is not None:
+            return _strength_of_bits(found.info.classes(data, key), classes)
+        values = found.function(data, key)
+        if values.ndim != 3 or len(values) != classes:
+            last = values.ndim == 3 and values.shape[-1] == classes
+            remedy = "move the axis of the classes to the front" if last else "store a map for each class"
+            raise InputError(
+                f"must hold an array ({classes} classes, rows, columns), got shape {values.shape}",
+                remedy=remedy,
+            )
+        check_size(values.shape, values.itemsize + 8)
+        return as_strength(values)
+
+
+def _strength_of_bits(found: ClassMaps, classes: int) -> FloatArray:
+    if not isinstance(found.stored, dict):
+        raise InputError(
+            "is a grey picture where maps of all classes were expected",
+            remedy="store them in folders class_001, class_002, …, or as an array (classes, rows, columns)",
+        )
+    if max(found.stored) > classes:
+        raise InputError(f"holds a bit of class {max(found.stored)}, but there are {classes} classes")
+    maps = np.zeros((classes, *found.shape), dtype=np.float32)
+    for number, one in found.stored.items():
+        maps[number - 1] = one
+    return maps
 
 
 def holds_segmentations(path: Source) -> bool:

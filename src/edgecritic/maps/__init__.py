@@ -8,6 +8,7 @@ from edgecritic.lazy import attach
 
 if TYPE_CHECKING:
     from edgecritic.maps.boundaries import label_boundaries as label_boundaries
+    from edgecritic.maps.classes import class_boundaries as class_boundaries
     from edgecritic.maps.hysteresis import hysteresis as hysteresis
     from edgecritic.maps.mesh import Mesh as Mesh
     from edgecritic.maps.mesh import as_mesh as as_mesh
@@ -25,6 +26,7 @@ _HOMES = {
     "label_boundaries": "boundaries",
     "Mesh": "mesh",
     "as_mesh": "mesh",
+    "class_boundaries": "classes",
 }
 
 __all__ = list(_HOMES)

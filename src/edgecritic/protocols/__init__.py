@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from edgecritic.lazy import attach
 
 if TYPE_CHECKING:
+    from edgecritic.protocols.class_sweep import sweep_classes as sweep_classes
+    from edgecritic.protocols.classes import ClassRules as ClassRules
+    from edgecritic.protocols.classes import truth_maps as truth_maps
     from edgecritic.protocols.crispness import average_crispness as average_crispness
     from edgecritic.protocols.human import human_counts as human_counts
     from edgecritic.protocols.human import human_level as human_level
@@ -21,6 +24,9 @@ _HOMES = {
     "summarise_regions": "region_summary",
     "sweep_hierarchy": "regions",
     "sweep_segmentations": "regions",
+    "sweep_classes": "class_sweep",
+    "ClassRules": "classes",
+    "truth_maps": "classes",
 }
 
 __all__ = list(_HOMES)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from edgecritic.errors import InputError, ProtocolMismatchError
-from edgecritic.inputs import as_masks, as_strength
+from edgecritic.inputs import as_array, as_masks, as_strength
 from edgecritic.protocols.bootstrap import Bootstrap, PairedTest, bootstrap, paired_bootstrap
+from edgecritic.protocols.class_sweep import sweep_classes
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.protocols.summary import BestPoint, Summary, summarise
@@ -54,6 +57,16 @@ class BenchmarkResult(Value):
     def r50(self) -> float:
         """Recall at precision ½."""
         return self.summary.r50
+
+    @property
+    def mf_ods(self) -> float:
+        """MF(ODS): the mean over classes of the F of their ODS; of counts without groups the F itself."""
+        return self.summary.ods.f
+
+    @property
+    def groups(self) -> dict[str, Summary]:
+        """The numbers of every class of which there is a truth; none if counts have no groups."""
+        return dict(self.summary.groups)
 
     def against(self, other: BenchmarkResult, *, draws: int = 1000, seed: int = 0) -> PairedTest:
         """Test by a paired bootstrap over images whether this detector and another differ."""
@@ -121,7 +134,16 @@ class Benchmark:
     def __repr__(self) -> str:
         return f"<Benchmark: {len(self)} image{'s' * (len(self) != 1)}, protocol {self.protocol.id}>"
 
-    def update(self, strength: Any, truths: Any, *, id: str | None = None, mask: Any = None) -> None:  # noqa: A002
+    def update(
+        self,
+        strength: Any,
+        truths: Any,
+        *,
+        id: str | None = None,  # noqa: A002
+        mask: Any = None,
+        groups: Sequence[str] | None = None,
+        labels: Any = None,
+    ) -> None:
         """Judge one image.
 
         Parameters
@@ -134,7 +156,30 @@ class Benchmark:
             The image's name; a hash of its maps if absent.
         mask : array_like, optional
             Where it is off nothing is counted.
+        groups : sequence of str, optional
+            Names of classes: `strength` and `truths` then hold one map for each, (classes, rows, columns) or
+            by name. A protocol that has classes judges its own without being asked.
+        labels : (rows, columns) array_like, optional
+            The label image, for protocols that remove candidates inside of regions.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from edgecritic.maps.classes import class_boundaries
+        >>> labels = np.repeat([[7], [8]], 40, axis=0) * np.ones(60, int)
+        >>> truth = class_boundaries(labels, [7, 8])
+        >>> benchmark = Benchmark("ceval")
+        >>> benchmark.update(0.9 * truth, truth, groups=("road", "sidewalk"), id="one")
+        >>> benchmark.result().mf_ods
+        1.0
         """
+        if groups is not None or self.protocol.classes is not None:
+            swept = sweep_classes(
+                strength, truths, protocol=self.protocol, groups=groups, labels=labels, mask=mask
+            )
+            name = _fingerprint_of_classes(strength, truths) if id is None else str(id)
+            self.add_counts(name, swept)
+            return
         swept = sweep(strength, truths, protocol=self.protocol, mask=mask)
         self.add_counts(_fingerprint(strength, truths) if id is None else str(id), swept)
 
@@ -192,6 +237,16 @@ class Benchmark:
 def _check_kind(value: object, kind: type, wanted: str) -> None:
     if not isinstance(value, kind):
         raise InputError(f"expected {wanted}, got {type(value).__name__}")
+
+
+def _fingerprint_of_classes(strength: Any, truths: Any) -> str:
+    digest = hashlib.sha256()
+    for maps in (strength, truths):
+        named = maps.items() if isinstance(maps, Mapping) else enumerate(maps)
+        for name, one in sorted(named, key=lambda pair: str(pair[0])):
+            array = np.ascontiguousarray(as_array(one))
+            digest.update(f"{name} {array.shape} {array.dtype}".encode() + array.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _fingerprint(strength: Any, truths: Any) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 
 from edgecritic.errors import InputError
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.curves import Array, average_precision, best_interpolated_f
 from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.protocols.summary import CountTable, ImageCounts, count_table
@@ -19,6 +21,8 @@ __all__ = ["Interval", "Bootstrap", "Difference", "PairedTest", "bootstrap", "pa
 Method = Literal["percentile", "bca"]
 
 SCORES = ("ods", "ois", "ap")
+
+_ALL = ""  # the whole beside its groups, whose names are never empty
 
 _ROWS_AT_ONCE = 2_000_000
 
@@ -69,16 +73,20 @@ class Bootstrap(_Drawn):
     Attributes
     ----------
     ods, ois : Interval
-        Of the F-measures.
+        Of the F-measures; where counts have groups (classes), of their means.
     ap : Interval
         Of the average precision by `ap_rule`.
     ap_rule, level, method, draws, seed, images
         How they were made.
+    groups : mapping of str to Bootstrap
+        The same of every group. All groups share the draws of images; a draw without truth of a group is
+        left out for it.
     """
 
     ods: Interval
     ois: Interval
     ap: Interval
+    groups: Mapping[str, Bootstrap] = field(default_factory=dict)
 
     def __str__(self) -> str:
         share = f"{100 * self.level:g} % {self.method}"
@@ -91,6 +99,7 @@ class PairedTest(_Drawn):
     ods: Difference
     ois: Difference
     ap: Difference
+    groups: Mapping[str, PairedTest] = field(default_factory=dict)
 
     def __str__(self) -> str:
         made = f"{self.draws} paired draws of {self.images} images, {100 * self.level:g} %"
@@ -144,25 +153,41 @@ def bootstrap(
     estimate = _scores(table, np.ones((1, len(table))), chosen)
     drawn = _scores(table, _weights(len(table), draws, seed), chosen)
     left_out = _scores(table, 1 - np.eye(len(table)), chosen) if method == "bca" else None
+
+    def found(name: str, groups: Mapping[str, Bootstrap]) -> Bootstrap:
+        outs = None if left_out is None else left_out[name]
+        return Bootstrap(
+            **_intervals(estimate[name], drawn[name], outs, level),
+            ap_rule=chosen.ap_rule,
+            level=level,
+            method=method,
+            draws=draws,
+            seed=seed,
+            images=len(table),
+            groups=groups,
+        )
+
+    return found(_ALL, {name: found(name, {}) for name in drawn if name != _ALL})
+
+
+def _intervals(
+    estimate: dict[str, Array], drawn: dict[str, Array], left_out: dict[str, Array] | None, level: float
+) -> dict[str, Interval]:
     intervals = {}
     for name, values in drawn.items():
         value = float(estimate[name][0])
         shares = ((1 - level) / 2, (1 + level) / 2)
         if left_out is not None:
-            shares = _bca_shares(shares, value, values, left_out[name])
-        low, high = np.quantile(values, shares)
+            shares = _bca_shares(shares, value, _known(values), _known(left_out[name]))
+        low, high = np.quantile(_known(values), shares)
         intervals[name] = Interval(estimate=value, low=float(low), high=float(high))
-    return Bootstrap(
-        ods=intervals["ods"],
-        ois=intervals["ois"],
-        ap=intervals["ap"],
-        ap_rule=chosen.ap_rule,
-        level=level,
-        method=method,
-        draws=draws,
-        seed=seed,
-        images=len(table),
-    )
+    return intervals
+
+
+def _known(values: Array) -> Array:
+    """Return the draws that have a value; there is one whenever all images have."""
+    known = values[np.isfinite(values)]
+    return known if known.size else np.zeros(1)
 
 
 def paired_bootstrap(
@@ -206,21 +231,29 @@ def paired_bootstrap(
     whole = np.ones((1, len(table)))
     exact = [_scores(each, whole, chosen) for each in (table, other)]
     drawn = [_scores(each, weights, chosen) for each in (table, other)]
-    found = {}
-    for name in SCORES:
-        estimate = float(exact[0][name][0] - exact[1][name][0])
-        found[name] = _difference(estimate, drawn[0][name] - drawn[1][name], level)
-    return PairedTest(
-        ods=found["ods"],
-        ois=found["ois"],
-        ap=found["ap"],
-        ap_rule=chosen.ap_rule,
-        level=level,
-        method="percentile",
-        draws=draws,
-        seed=seed,
-        images=len(table),
-    )
+
+    def found(group: str, groups: Mapping[str, PairedTest]) -> PairedTest:
+        gaps = {
+            name: _difference(
+                float(exact[0][group][name][0] - exact[1][group][name][0]),
+                _known(drawn[0][group][name] - drawn[1][group][name]),
+                level,
+            )
+            for name in SCORES
+        }
+        return PairedTest(
+            **gaps,
+            ap_rule=chosen.ap_rule,
+            level=level,
+            method="percentile",
+            draws=draws,
+            seed=seed,
+            images=len(table),
+            groups=groups,
+        )
+
+    common = [name for name in drawn[0] if name != _ALL and name in drawn[1]]
+    return found(_ALL, {name: found(name, {}) for name in common})
 
 
 def _difference(estimate: float, drawn: Array, level: float) -> Difference:
@@ -230,9 +263,24 @@ def _difference(estimate: float, drawn: Array, level: float) -> Difference:
     return Difference(estimate=estimate, low=float(low), high=float(high), p_value=p_value)
 
 
-def _scores(table: CountTable, weights: Array, protocol: Protocol) -> dict[str, Array]:
-    """Return ODS, OIS and AP for every row of weights (draws, images)."""
-    curve = table.under(protocol)
+def _scores(table: CountTable, weights: Array, protocol: Protocol) -> dict[str, dict[str, Array]]:
+    """Return ODS, OIS and AP for every row of weights (draws, images), of the whole and of every group.
+
+    Those of the whole are means over the groups of which a draw has a truth; of others they are NaN.
+    """
+    if not table.counts.groups:
+        return {_ALL: _scores_of(table.under(protocol), weights, protocol)}
+    found = {}
+    for name in table.by_group():
+        counts = table.under(protocol).group(name)
+        absent = weights @ counts.truth[:, 0] == 0
+        scores = _scores_of(counts, weights, protocol)
+        found[name] = {score: np.where(absent, np.nan, values) for score, values in scores.items()}
+    whole = {score: _mean_of_known([one[score] for one in found.values()]) for score in SCORES}
+    return {_ALL: whole, **found}
+
+
+def _scores_of(curve: Counts, weights: Array, protocol: Protocol) -> dict[str, Array]:
     ods, ap = np.empty(len(weights)), np.empty(len(weights))
     block = max(1, _ROWS_AT_ONCE // (4 * curve.thresholds.size))
     for start in range(0, len(weights), block):
@@ -243,6 +291,14 @@ def _scores(table: CountTable, weights: Array, protocol: Protocol) -> dict[str, 
         ap[part] = _average_precisions(recall, precision, protocol)
     ois = curve.best().weighted(weights).f[:, 0]
     return {"ods": ods, "ois": ois, "ap": ap}
+
+
+def _mean_of_known(values: list[Array]) -> Array:
+    """Return the mean over groups of what is known, 0 if nothing is."""
+    stacked = np.stack(values)
+    known = np.isfinite(stacked)
+    total: Array = np.where(known, stacked, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return total
 
 
 def _average_precisions(recall: Array, precision: Array, protocol: Protocol) -> list[float | None]:

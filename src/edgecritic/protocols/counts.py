@@ -133,6 +133,23 @@ class Counts(Value):
             groups=first.groups,
         )
 
+    @classmethod
+    def of_groups(cls, parts: Mapping[str, Counts]) -> Counts:
+        """Put the counts of groups such as classes, by their names, side by side.
+
+        Examples
+        --------
+        >>> one = Counts.from_rows([(0.5, 70, 100, 50, 60)])
+        >>> Counts.of_groups({"road": one, "car": one + one}).group("car").truth.tolist()
+        [200.0]
+        """
+        if not parts or any(part.truth.ndim != 1 for part in parts.values()):
+            raise InputError("groups are made of the counts of one or more, each without further axes")
+        stacked = cls.stack(list(parts.values()))
+        names = tuple(parts)
+        zero = None if stacked.zero is None else stacked.zero._with(lambda column: column, groups=names)
+        return stacked._with(lambda column: column, zero=zero, groups=names)
+
     def __len__(self) -> int:
         return len(self.truth)
 

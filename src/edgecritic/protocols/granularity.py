@@ -77,6 +77,11 @@ def granularity_oracle(
     stacked = Counts.stack([table.counts for table in tables])
     choice = stacked.f.argmax(axis=0)[None]
     columns = {name: np.take_along_axis(getattr(stacked, name), choice, axis=0)[0] for name in COLUMNS}
-    best = Counts(thresholds=model.counts.thresholds, **columns, zero=model.counts.zero)
+    best = Counts(
+        thresholds=model.counts.thresholds,
+        **columns,
+        zero=model.counts.zero,
+        groups=model.counts.groups,
+    )
     found = summarise(CountTable(names=model.names, counts=best), protocol=protocol)
     return GranularityOracle(ods=found.ods, ois=found.ois, granularities=len(tables), images=len(model))

@@ -21,6 +21,8 @@ from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.ids import Id, shown
 from edgecritic.inputs import as_spacing, as_tolerance
 from edgecritic.maps.suppression import get_recipe
+from edgecritic.protocols.class_presets import class_presets
+from edgecritic.protocols.classes import ClassRules, as_class_rules
 from edgecritic.protocols.curves import AP_RULES, ap_rule_name
 from edgecritic.values import Value
 
@@ -77,6 +79,8 @@ class Protocol(Value):
         :data:`edgecritic.protocols.curves.AP_RULES`, or its letter.
     duplicates : "first" or "last"
         Which of several points with the same recall AP keeps, in ascending order of thresholds.
+    classes : ClassRules or None
+        How labels become boundaries of classes, and which count; ``None`` where there are no classes.
     source : str
         Whose numbers it reproduces.
     notes : str
@@ -106,6 +110,7 @@ class Protocol(Value):
     nms: str = "none"
     ap_rule: str = "interpolated-101"
     duplicates: str = "first"
+    classes: ClassRules | None = None
     source: str = ""
     notes: str = ""
 
@@ -128,6 +133,7 @@ class Protocol(Value):
             raise InputError(f"nms must be the name of a recipe or 'none', got {self.nms!r}")
         get_recipe(self.nms)
         object.__setattr__(self, "strategy", _checked_strategy(self.strategy))
+        object.__setattr__(self, "classes", as_class_rules(self.classes))
         object.__setattr__(self, "ap_rule", ap_rule_name(self.ap_rule))
         if self.duplicates not in DUPLICATES:
             raise InputError(f"duplicates must be one of {', '.join(DUPLICATES)}, got {self.duplicates!r}")
@@ -182,6 +188,8 @@ class Protocol(Value):
         values = self.as_dict()
         for name in ("id", "title", "source", "notes"):
             del values[name]
+        if self.classes is None:
+            del values["classes"]
         values["thresholds"] = self.threshold_values().tolist()
         values["nms"] = get_recipe(self.nms).as_dict()
         for name in ("tolerance", "relative_tolerance", "threshold_floor"):
@@ -197,6 +205,8 @@ class Protocol(Value):
         for this, other in (("tolerance", "relative_tolerance"), ("relative_tolerance", "tolerance")):
             if changes.get(this) is not None:
                 changes.setdefault(other, None)
+        if "classes" in changes:
+            changes["classes"] = as_class_rules(changes["classes"], self.classes)
         changes.setdefault("source", "")
         changes.setdefault("notes", "")
         changes.setdefault("title", f"{self.title}, changed")
@@ -214,6 +224,23 @@ class Protocol(Value):
         if changed.nms == self.nms:
             return self
         return replace(changed, id=f"{self.id}-{re.sub('[^A-Za-z0-9]+', '-', recipe).strip('-')}")
+
+    def with_classes(self, chosen: Sequence[str]) -> Protocol:
+        """Return this protocol for some of its classes, by name or number, with an id that says so.
+
+        Examples
+        --------
+        >>> get_protocol("sbd").with_classes(["person", "3"]).id
+        'sbd-bird-person'
+        """
+        if self.classes is None:
+            raise InputError(f"protocol {self.id} has no classes")
+        rules = self.classes.only(chosen)
+        if set(rules.chosen) == set(self.classes.chosen):
+            return self
+        words = "-".join(rules.judged) if len(rules.judged) <= 4 else f"{len(rules.judged)}-classes"
+        name = f"{self.id}-{re.sub('[^A-Za-z0-9]+', '-', words).strip('-')}"
+        return replace(self, id=name, classes=rules)
 
     @classmethod
     def from_toml(cls, text: str) -> Protocol:
@@ -266,6 +293,8 @@ class Protocol(Value):
             f"  masks       act {self.mask} thinning",
             f"  AP          {rule}, {self.duplicates} of equal recalls",
         ]
+        if self.classes is not None:
+            lines.append(f"  classes     {len(self.classes.names)}: {', '.join(self.classes.names)}")
         return "\n".join([*lines, *self._told()])
 
     def _regions_text(self) -> str:
@@ -416,7 +445,9 @@ _ALL = (
     ),
 )
 
-PRESETS = MappingProxyType({protocol.id: protocol for protocol in _ALL})
+PRESETS = MappingProxyType(
+    {protocol.id: protocol for protocol in (*_ALL, *(Protocol(**one) for one in class_presets()))}
+)
 """The protocols that come with the package, by id."""
 
 

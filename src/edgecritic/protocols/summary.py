@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,24 @@ class CountTable(Value):
     def __len__(self) -> int:
         return len(self.names)
 
+    def by_group(self) -> dict[str, CountTable]:
+        """Return the tables of the groups of which there is a truth, each with the images that it is in.
+
+        Raises
+        ------
+        InputError
+            If there is no truth of any group.
+        """
+        found = {}
+        for name in self.counts.groups:
+            one = self.counts.group(name)
+            there = np.flatnonzero((one.truth > 0).any(axis=-1) | (one.candidate > 0).any(axis=-1))
+            if one.truth.any():
+                found[name] = CountTable(names=tuple(self.names[k] for k in there), counts=one[there])
+        if not found:
+            raise InputError("no image has a truth of any of the classes", remedy="check truths and labels")
+        return found
+
     def under(self, protocol: Protocol) -> Counts:
         """Return the counts that a protocol evaluates: with the row at 0 if it has one."""
         return self.counts.with_zero() if protocol.zero_threshold else self.counts
@@ -92,6 +111,10 @@ class Summary(Value):
         Recall at precision ½.
     images : tuple of ImageScore
         The best point of every image.
+    groups : mapping of str to Summary
+        The numbers of every group (class) of which there is a truth, where counts have groups. All other
+        numbers are then their plain means, so that `ods` has what is called MF(ODS); an image has the mean
+        over its groups.
     """
 
     protocol: Protocol
@@ -104,6 +127,7 @@ class Summary(Value):
     aps: Mapping[str, float | None]
     r50: float
     images: tuple[ImageScore, ...]
+    groups: Mapping[str, Summary] = field(default_factory=dict)
 
     @property
     def ap(self) -> float | None:
@@ -141,6 +165,7 @@ class Summary(Value):
                 "f": self.f.tolist(),
             },
             "images": [image.as_dict() for image in self.images],
+            **({"groups": {name: one.as_dict() for name, one in self.groups.items()}} if self.groups else {}),
         }
 
     def plot(self, ax: Any = None, *, label: str = "") -> Any:
@@ -162,7 +187,8 @@ class Summary(Value):
         return f"<{type(self).__name__}: {self._images()}, protocol {self.protocol.id}, {numbers}>"
 
     def _images(self) -> str:
-        return f"{len(self.images)} image{'s' * (len(self.images) != 1)}"
+        classes = f", mean of {len(self.groups)} classes" if self.groups else ""
+        return f"{len(self.images)} image{'s' * (len(self.images) != 1)}{classes}"
 
     def __str__(self) -> str:
         ap = "unknown (no counts at threshold 0)" if self.ap is None else f"{self.ap:.4f}"
@@ -239,6 +265,8 @@ def summarise(
     lowest on ties, also where nothing matches at all) and sums the counts; it can fall below ODS by a hair.
     A protocol with `zero_threshold` has the counts at 0 as its first threshold in ODS, OIS and the curve;
     the AP rules a, c and d and R50 never use them, rule b always does.
+    Counts with groups are summed up group by group, and every number is the mean over those that have a
+    truth in at least one image.
 
     References
     ----------
@@ -256,6 +284,10 @@ def summarise(
     """
     chosen = get_protocol(protocol)
     table = count_table(counts, names=names)
+    if table.counts.groups:
+        return _mean(
+            chosen, {name: summarise(one, protocol=chosen) for name, one in table.by_group().items()}
+        )
     curve = table.under(chosen)
     pooled = curve.sum()
     plain = table.counts.sum()
@@ -273,6 +305,38 @@ def summarise(
             ImageScore(name=name, best=_best(curve[place])) for place, name in enumerate(table.names)
         ),
     )
+
+
+def _mean(protocol: Protocol, groups: Mapping[str, Summary]) -> Summary:
+    """Return the plain means over groups; an image is judged by the groups that it has."""
+    parts = list(groups.values())
+    images: dict[str, list[BestPoint]] = {}
+    for part in parts:
+        for image in part.images:
+            images.setdefault(image.name, []).append(image.best)
+    return Summary(
+        protocol=protocol,
+        thresholds=parts[0].thresholds,
+        recall=np.mean([part.recall for part in parts], axis=0),
+        precision=np.mean([part.precision for part in parts], axis=0),
+        f=np.mean([part.f for part in parts], axis=0),
+        ods=_mean_point([part.ods for part in parts]),
+        ois=_mean_point([part.ois for part in parts]),
+        aps={rule: _mean_or_none([part.aps[rule] for part in parts]) for rule in AP_RULES},
+        r50=float(np.mean([part.r50 for part in parts])),
+        images=tuple(ImageScore(name=name, best=_mean_point(images[name])) for name in sorted(images)),
+        groups=groups,
+    )
+
+
+def _mean_point(points: Sequence[BestPoint]) -> BestPoint:
+    recall, precision, f = np.mean([(one.recall, one.precision, one.f) for one in points], axis=0).tolist()
+    return BestPoint(recall=recall, precision=precision, f=f)
+
+
+def _mean_or_none(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None
 
 
 def _best(counts: Counts) -> BestPoint:

@@ -20,7 +20,15 @@ from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.values import Value
 
-__all__ = ["Sweep", "sweep", "sweep_maps", "candidate_at", "as_truths"]
+__all__ = [
+    "Sweep",
+    "as_truths",
+    "candidate_at",
+    "counts_with_all_on",
+    "is_one_to_one",
+    "sweep",
+    "sweep_maps",
+]
 
 
 class Sweep(Value):
@@ -91,7 +99,7 @@ def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask
     >>> result.counts.matched_truth[[0, 50, 98]], result.counts.candidate[[0, 50, 98]]
     (array([40., 40.,  0.]), array([20., 20.,  0.]))
     """
-    chosen = get_protocol(protocol)
+    chosen = _without_classes(protocol)
     map_, maps, on = _prepared(strength, truths, chosen, mask)
     thresholds = chosen.threshold_values()
     steps = np.maximum(thresholds, chosen.threshold_floor)
@@ -127,7 +135,7 @@ def sweep_maps(
     >>> sweep_maps([truth & False, truth], truth, thresholds=[0.9, 0.1]).counts.table()[:, :2].tolist()
     [[0.1, 9.0], [0.9, 0.0]]
     """
-    chosen = get_protocol(protocol)
+    chosen = _without_classes(protocol)
     if len(candidates) == 0:
         raise InputError("give at least one candidate map, got none")
     given = as_masks(list(candidates), "candidate")
@@ -140,6 +148,16 @@ def sweep_maps(
     maps = [one & on for one in maps]
     ascending = numbers[order]
     return _counted(chosen, Walk.through(judged, ascending), maps, ascending, on)
+
+
+def _without_classes(protocol: str | Protocol) -> Protocol:
+    chosen = get_protocol(protocol)
+    if chosen.classes is not None:
+        raise InputError(
+            f"protocol {chosen.id} judges classes, but there is one map without a class",
+            remedy="use edgecritic.protocols.sweep_classes or Benchmark.update, with a map for each class",
+        )
+    return chosen
 
 
 def _counted(
@@ -159,16 +177,16 @@ def _counted(
             truth=found.truth_total.astype(np.float64),
             matched_candidate=found.candidate.astype(np.float64),
             candidate=found.candidate_total.astype(np.float64),
-            zero=Counts.of_one(_with_all_on(protocol, truths, every, tolerance), threshold=0.0),
+            zero=Counts.of_one(counts_with_all_on(protocol, truths, every, tolerance), threshold=0.0),
         ),
     )
 
 
-def _with_all_on(
+def counts_with_all_on(
     protocol: Protocol, truths: list[BoolArray], every: BoolArray, tolerance: float
 ) -> tuple[int, ...]:
     """Return the counts of a candidate with every pixel on."""
-    if _is_one_to_one(protocol.strategy):  # each truth pixel is matched with itself
+    if is_one_to_one(protocol.strategy):  # each truth pixel is matched with itself
         total = sum(int(np.count_nonzero(one)) for one in truths)
         return total, total, int(np.count_nonzero(np.any(truths, axis=0))), int(np.count_nonzero(every))
     walk = Walk.through([every], np.zeros(1))
@@ -176,7 +194,8 @@ def _with_all_on(
     return tuple(int(column[0]) for column in found)
 
 
-def _is_one_to_one(strategy: str) -> bool:
+def is_one_to_one(strategy: str) -> bool:
+    """Tell whether a strategy gives every pixel one partner at most."""
     return strategy == "exact" or strategies.get(Id.parse(strategy).name).info.one_to_one
 
 

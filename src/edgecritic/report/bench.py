@@ -20,6 +20,7 @@ from edgecritic.protocols.summary import count_table
 from edgecritic.protocols.sweep import candidate_at
 from edgecritic.report.benchmark import benchmark_report
 from edgecritic.report.benchmark.leaderboard import leaderboard_csv, leaderboard_tex
+from edgecritic.report.class_files import illustrate_classes, write_classes
 from edgecritic.report.classic import CLASSIC_FILES, read_curve, write_all
 from edgecritic.report.figures import write_pr
 from edgecritic.report.pictures import RANKS, matching_picture, ranked_picture
@@ -119,13 +120,16 @@ def write_run(
     for name, result in run.details.items():
         place = home / detector_folder(name)
         place.mkdir(parents=True, exist_ok=True)
+        if run.protocol.classes is not None:
+            written += write_classes(place, result, run.protocol.classes)
+            continue
         files = write_all(place, result.summary, count_table(result.counts))
         for left in set(place.rglob("*_ev1.txt")) - set(files):  # of images that are no longer there
             left.unlink(missing_ok=True)
         written += files
         if len(run.details) == 1:
             written += write_all(home, result.summary)
-    if len(run.details) != 1:
+    if len(run.details) != 1 or run.protocol.classes is not None:
         for name in CLASSIC_FILES:  # left by an earlier run with one detector
             (home / name).unlink(missing_ok=True)
     written += write_classic_regions(home, run.regions)
@@ -134,6 +138,9 @@ def write_run(
 
 def illustrate(run: BenchRun) -> Iterator[Picture]:
     """Draw for every detector its best, median and worst image at the threshold of its ODS."""
+    if run.protocol.classes is not None:
+        yield from illustrate_classes(run)
+        return
     for entry in run.results["detectors"]:
         rows = sorted(entry["per_image"], key=lambda row: (row["f"], row["id"]))
         places = (len(rows) - 1, len(rows) // 2, 0)

@@ -167,6 +167,19 @@ _PER_IMAGE = _record(
     {"threshold": _number, "annotators": _count, "prediction_hash": _text, "truth_hash": _text},
 )
 
+_CLASS = _record(
+    {"ods": _record(_POINT, {"threshold": _number}), "ois": _record(_POINT)},
+    {
+        "folder": _text,
+        "images": _count,
+        "ap": _share,
+        "ap_rules": _table(_maybe(_share)),
+        "r50": _share,
+        "intervals": _record({"level": _share}, {"ods": _INTERVAL, "ois": _INTERVAL, "ap": _INTERVAL}),
+        "curve": _curve,
+    },
+)
+
 _CURVE_OF_REGIONS = {name: _list(_number) for name in ("threshold", "covering", "pri", "voi")}
 
 _REGIONS = _record(
@@ -214,6 +227,9 @@ _BOUNDARIES = _record(
         "strategies": _list(
             _record({"strategy": _text, "ods": _record(_POINT), "ois": _record(_POINT)}, {"ap": _share})
         ),
+        "classes": _table(_CLASS),
+        "mf_ods": _share,
+        "mean_ap": _share,
     },
 )
 
@@ -240,7 +256,14 @@ _RESULTS = _record(
         "comparisons": _list(
             _record(
                 {"first": _text, "second": _text},
-                {"ods": _DIFFERENCE, "ois": _DIFFERENCE, "ap": _DIFFERENCE},
+                {
+                    "ods": _DIFFERENCE,
+                    "ois": _DIFFERENCE,
+                    "ap": _DIFFERENCE,
+                    "classes": _table(
+                        _record({}, {"ods": _DIFFERENCE, "ois": _DIFFERENCE, "ap": _DIFFERENCE})
+                    ),
+                },
             )
         ),
         "curves": _list(_named_curve),

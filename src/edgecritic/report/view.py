@@ -109,6 +109,20 @@ class View:
         """The level of the confidence intervals, if there are any."""
         return next((d["intervals"]["level"] for d in self.ranked if d.get("intervals")), None)
 
+    @cached_property
+    def classes(self) -> list[str]:
+        """The names of all classes that were judged; none if there are no classes."""
+        return list(dict.fromkeys(name for d in self.results["detectors"] for name in d.get("classes") or {}))
+
+    def named(self, score: str) -> str:
+        """Return what a score is called: with classes it is a mean over them.
+
+        Those of ODS are known as MF(ODS).
+        """
+        if not self.classes:
+            return score
+        return f"MF({score})" if score in ("ODS", "OIS") else f"mean {score}"
+
     @property
     def ap_rule(self) -> str:
         """The name of the AP rule that is printed."""

@@ -14,6 +14,8 @@ from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.regions import Regions
 from edgecritic.run.bench_results import crispness_of, oracle_of, pooled, results_record
 from edgecritic.run.cache import open_cache
+from edgecritic.run.class_results import class_notes
+from edgecritic.run.classes import judge_all_classes
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import make_folder, write_json
 from edgecritic.run.judge import EXTRAS, Job, Judged, judge
@@ -42,6 +44,8 @@ class BenchRun(Run):
         Where grey truths were cut.
     regions : dict of dict of Regions
         By detector and image, where regions were judged too.
+    resize : str or None
+        How predictions of classes were resized.
     """
 
     details: dict[str, BenchmarkResult]
@@ -49,6 +53,7 @@ class BenchRun(Run):
     protocol: Protocol
     binarize: float | None = None
     regions: dict[str, dict[str, Regions]] = field(default_factory=dict)
+    resize: str | None = None
 
 
 def run_bench(
@@ -70,6 +75,7 @@ def run_bench(
     oracle: bool = False,
     curves: Sequence[dict[str, Any]] = (),
     cache: bool = True,
+    resize: str | None = None,
     progress: Progress | None = None,
 ) -> BenchRun:
     """Judge every image of every detector under one protocol.
@@ -111,6 +117,8 @@ def run_bench(
     cache : bool
         Keep what depends on the truths alone across runs, in the user's cache folder
         (`edgecritic.run.cache.cache_folder`).
+    resize : "nearest", "bilinear", "bicubic", optional
+        How predictions of classes are resized to the size of their truths; without it they must have it.
     progress : callable, optional
         Called with (done, total).
     """
@@ -118,14 +126,37 @@ def run_bench(
     if chosen.judges != "boundaries":
         raise InputError(f"protocol {chosen.id} judges {chosen.judges}", remedy="use run_regions")
     _check_settings(detectors, extras, binarize, draws)
+    if chosen.classes is not None and "regions" in extras:
+        raise InputError(
+            f"protocol {chosen.id} judges boundaries of classes", remedy="leave out --also regions"
+        )
+    if resize is not None and chosen.classes is None:
+        raise InputError(f"protocol {chosen.id} has no classes, and only their predictions are resized")
     if oracle and len(detectors) < 2:
         raise InputError("an oracle chooses among predictions: give those of at least two detectors")
     check_places(detectors, truth, out)
     folder = None if out is None else make_folder(Path(out).absolute())
-    sets = data_sets(detectors, truth, images=absolute(images), masks=absolute(masks), split=split)
-    with open_cache(cache and human) as kept:
-        work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize, kept)
-        finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
+    if chosen.classes is not None:
+        sets, finished = judge_all_classes(
+            detectors,
+            truth,
+            protocol=chosen,
+            extras=tuple(extras),
+            folder=folder,
+            images=images,
+            masks=masks,
+            split=split,
+            fresh=fresh,
+            resize=resize,
+            jobs=jobs,
+            cluster=cluster,
+            progress=progress,
+        )
+    else:
+        sets = data_sets(detectors, truth, images=absolute(images), masks=absolute(masks), split=split)
+        with open_cache(cache and human) as kept:
+            work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize, kept)
+            finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
     failures = [item for item in finished if isinstance(item, Failure)]
@@ -149,7 +180,7 @@ def run_bench(
         curves=curves,
         oracle=chosen_best,
         failures=[*failures, *undefined],
-        notes=[*_notes(sets, judged, chosen, binarize), *no_oracle],
+        notes=[*_notes(sets, judged, chosen, binarize), *class_notes(chosen, details, resize), *no_oracle],
         regions=entries,
     )
     if folder is not None:
@@ -161,6 +192,7 @@ def run_bench(
         protocol=chosen,
         binarize=binarize,
         regions={name: regions[name] for name in entries},
+        resize=resize,
     )
 
 

@@ -16,6 +16,7 @@ from edgecritic.protocols.crispness import summarise_crispness
 from edgecritic.protocols.granularity import granularity_oracle
 from edgecritic.protocols.human import human_level
 from edgecritic.protocols.presets import Protocol
+from edgecritic.run.class_results import class_differences, class_entries
 from edgecritic.run.judge import TOLERANCE_SHARES, Judged, variants
 from edgecritic.run.results import Failure, failure_rows
 from edgecritic.run.store import RECORDS, safe_name
@@ -95,6 +96,7 @@ def _entry(
         "tolerances": _tolerances(judged, protocol, extras),
         "strategies": _strategies(judged, protocol, extras),
         "per_image": [_image_row(row, judged[row["name"]]) for row in whole["images"]],
+        **class_entries(result),
     }
 
 
@@ -211,7 +213,7 @@ def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dic
                     "high": part.high,
                     "p": part.p_value,
                 }
-            rows.append(row)
+            rows.append({**row, **class_differences(test)})
     return rows
 
 

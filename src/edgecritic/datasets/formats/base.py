@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from numpy.typing import NDArray
 
+from edgecritic.datasets.class_maps import ClassMaps
 from edgecritic.errors import DataError
 from edgecritic.geometry import Geometry
 from edgecritic.registry import Entry, Registry
@@ -43,6 +44,8 @@ class Format:
         Reader of contour strengths on the grid of twice the size, where a file may hold them.
     holds_labels : callable, optional
         Tells whether a file holds label images in place of a soft map.
+    classes : callable, optional
+        Reader of labels or boundaries of classes, where these are not simply the array.
     geometry : callable, optional
         Reader of where the voxels lie, for formats that tell it; the second argument says whether to go
         through all voxels as well, to verify what is verified when they are read.
@@ -65,6 +68,7 @@ class Format:
     labels: Callable[[bytes, str | None], Iterable[Array]] | None = None
     hierarchy: Callable[[bytes], Array] | None = None
     holds_labels: Callable[[bytes], bool] | None = None
+    classes: Callable[[bytes, str | None], ClassMaps] | None = None
     geometry: Callable[[bytes, bool], Geometry] | None = None
     beside: Callable[[bytes], tuple[str, bytes] | None] | None = None
     write: Callable[[BinaryIO, Array, int], None] | None = None

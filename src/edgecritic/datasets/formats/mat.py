@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from edgecritic.datasets import _matlab5
 from edgecritic.datasets._guard import ONE_ARRAY
+from edgecritic.datasets.class_maps import ClassMaps
 from edgecritic.datasets.formats.base import file_format
 from edgecritic.errors import DataError
 from edgecritic.maps.boundaries import label_boundaries
@@ -23,6 +24,7 @@ __all__ = [
     "segmentations",
     "hierarchy",
     "holds_segmentations",
+    "class_maps",
 ]
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -125,16 +127,44 @@ def holds_segmentations(data: bytes) -> bool:
         return any(node.name == "segs" and node.is_cell for node in nodes)
 
 
+def class_maps(data: bytes, key: str | None = None) -> ClassMaps:
+    """Return labels and boundaries of SBD (`GTcls`, `GTinst`), or those that the only matrix holds."""
+    with opened(data) as found:
+        nodes = list(found)
+        for node in nodes:
+            if node.name in ("GTcls", "GTinst") and node.is_struct and key in (None, node.name):
+                return _sbd(node)
+        return ClassMaps.of_array(_choose(iter(nodes), key, _is_numeric_map).array())
+
+
+def _sbd(node: Node) -> ClassMaps:
+    fields = next(node.structs("Segmentation", "Boundaries", "Categories"), {})
+    if not {"Segmentation", "Boundaries"} <= set(fields) or not fields["Boundaries"].is_cell:
+        raise DataError(f"holds {node.name} without `Segmentation` and `Boundaries`")
+    segmentation = fields["Segmentation"].array()
+    maps = [cell.array() != 0 for cell in fields["Boundaries"].cells()]
+    if any(one.shape != segmentation.shape for one in maps):
+        raise DataError(f"holds boundaries of another size than its segmentation {segmentation.shape}")
+    if node.name == "GTcls":
+        labels = ClassMaps.of_array(segmentation).labels
+        return ClassMaps(labels=labels, stored=dict(enumerate(maps, start=1)))
+    if "Categories" not in fields:
+        raise DataError("holds GTinst without `Categories`")
+    return ClassMaps.of_instances(segmentation, fields["Categories"].array().ravel(), maps)
+
+
 @file_format(
     "mat",
     suffixes=(".mat",),
-    summary="annotators' maps (`groundTruth`), a contour map (`ucm2`), segmentations (`segs`), or one matrix",
+    summary="annotators' maps (`groundTruth`), a contour map (`ucm2`), segmentations (`segs`), classes "
+    "(`GTcls`, `GTinst`), or one matrix",
     checksums="Adler-32 of every variable that was looked at (version 7), those it was saved with (7.3)",
     truths=truth_matrices,
     strength=strength_matrix,
     labels=segmentations,
     hierarchy=hierarchy,
     holds_labels=holds_segmentations,
+    classes=class_maps,
 )
 def matrix(data: bytes, key: str | None = None) -> NDArray[Any]:
     """Return the numbers of variable `key`, or of the only numeric variable with 2 or 3 axes."""

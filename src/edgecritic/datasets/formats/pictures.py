@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from edgecritic.datasets._checksums import check_png, check_tiff
 from edgecritic.datasets._guard import check_size, quiet
+from edgecritic.datasets.class_maps import ClassMaps
 from edgecritic.datasets.content import open_regular
 from edgecritic.datasets.formats.base import file_format
 from edgecritic.errors import DataError, InputError
@@ -58,7 +59,19 @@ def _map(data: bytes, _: str | None) -> NDArray[Any]:
     return _one_channel(load_picture(data))
 
 
-_picture = partial(file_format, picture=True, strength=_map, truths=lambda data, key: [_map(data, key)])
+def _class_maps(data: bytes, _: str | None) -> ClassMaps:
+    """Return a label image, the indices of a palette too; colours hold a bit for each class."""
+    values = _loaded(data, indices=True)
+    return ClassMaps.of_colours(values) if values.ndim == 3 else ClassMaps.of_labels(values)
+
+
+_picture = partial(
+    file_format,
+    picture=True,
+    strength=_map,
+    truths=lambda data, key: [_map(data, key)],
+    classes=_class_maps,
+)
 
 
 @_picture("bmp", suffixes=(".bmp",), summary="a picture without packing")
@@ -86,6 +99,11 @@ def load_picture(data: bytes, _: str | None = None) -> NDArray[Any]:
     an opaque alpha channel is dropped. The picture is turned as its EXIF orientation says. Every checksum
     that the format has is verified.
     """
+    return _loaded(data)
+
+
+def _loaded(data: bytes, *, indices: bool = False) -> NDArray[Any]:
+    """Return the values of a picture, of one with a palette its indices if they are asked for."""
     with quiet(), _open(data) as picture:
         check_size(picture.size[::-1], 16)
         if picture.format in ("PNG", "TIFF") and getattr(picture, "n_frames", 1) > 1:
@@ -94,6 +112,8 @@ def load_picture(data: bytes, _: str | None = None) -> NDArray[Any]:
             check_png(data)
         elif picture.format == "TIFF":
             check_tiff(data, picture.tag_v2)
+        if indices and picture.mode == "P":
+            return _turned(np.array(picture), _orientation(picture))
         values = _deep_colours(picture, data) if _is_deep_colour(picture, data) else _values(picture)
         return _turned(values, _orientation(picture))
 

@@ -40,10 +40,13 @@
     show();
   }
 
-  /* A long table: sorting and filtering. */
+  /* Long tables: sorting and filtering. */
   function startImages() {
-    const table = document.querySelector("table.sortable");
-    if (!table) return;
+    document.querySelectorAll("table.sortable").forEach(startTable);
+  }
+
+  function startTable(table) {
+    const name = table.dataset.name;
     const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
     const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
     const rows = [...body.rows].map((row) => {
@@ -55,7 +58,7 @@
       });
       return { row, keys, search: (texts[0] + " " + texts[1]).toLowerCase() };
     });
-    const find = byId("image-find"), pick = byId("image-detector"), count = byId("image-count");
+    const find = byId(name + "-find"), pick = byId(name + "-pick"), count = byId(name + "-count");
     const box = table.parentElement, portion = 150;
     let order = rows, seen = rows, drawn = 0;
     /* Laying out thousands of rows takes long, so they are added as they are scrolled to. */
@@ -103,7 +106,7 @@
     box.addEventListener("scroll", () => {
       if (drawn < seen.length && box.scrollTop + 2 * box.clientHeight > box.scrollHeight) more();
     });
-    byId("image-tools").hidden = false;
+    byId(name + "-tools").hidden = false;
     show();
   }
 

@@ -50,6 +50,7 @@ def _facts(view: View) -> tuple[tuple[str, str], ...]:
         *((("truth", clean(truth)),) if truth else ()),
         ("", plural(images, "image")),
         ("", plural(len(view.ranked), "detector")),
+        *((("", f"{len(view.classes)} class{'es' * (len(view.classes) != 1)}"),) if view.classes else ()),
         ("protocol", clean(view.protocol["id"])),
         ("tolerance", view.tolerance),
     )
@@ -59,7 +60,7 @@ def _verdict(view: View) -> str:
     first, *others = view.ranked
     pair = interval(first, "ods")
     sure = f" ({100 * (view.level or 0.95):g} % interval {span(pair, ' to ')})" if pair else ""
-    text = f"ODS {short(first['ods']['f'])}{sure}"
+    text = f"{view.named('ODS')} {short(first['ods']['f'])}{sure}"
     known = [detector["name"] for detector in others if detector["name"] in view.p_values]
     behind = sum(view.p_values[name] < 0.05 for name in known)
     if len(known) == 1:
@@ -77,9 +78,9 @@ def _verdict(view: View) -> str:
 def _tiles(view: View) -> tuple[tuple[str, str, str, str], ...]:
     first = view.ranked[0]
     tiles = (
-        ("ODS", "one threshold for all images", first["ods"]["f"], interval(first, "ods")),
-        ("OIS", "best threshold per image", first["ois"]["f"], interval(first, "ois")),
-        ("AP", f"rule {view.ap_rule}", first.get("ap"), interval(first, "ap")),
-        ("R50", "recall at precision one half", first.get("r50"), None),
+        (view.named("ODS"), "one threshold for all images", first["ods"]["f"], interval(first, "ods")),
+        (view.named("OIS"), "best threshold per image", first["ois"]["f"], interval(first, "ois")),
+        (view.named("AP"), f"rule {view.ap_rule}", first.get("ap"), interval(first, "ap")),
+        (view.named("R50"), "recall at precision one half", first.get("r50"), None),
     )
     return tuple((name, words, short(value), span(pair)) for name, words, value, pair in tiles)

@@ -36,6 +36,14 @@ def section(view: View) -> Section:
         home = f"./{quote(folder, safe='')}"
         names = (*CLASSIC_FILES, *(REGION_FILES if detector.get("regions") else ()))
         links = tuple(Link(name=name, href=f"{home}/{name}") for name in names)
+        if detector.get("classes"):
+            links = tuple(
+                Link(
+                    name=clean(name),
+                    href=f"{home}/{quote(str(one.get('folder', name)), safe='')}/{CLASSIC_FILES[0]}",
+                )
+                for name, one in detector["classes"].items()
+            )
         classic.append((view.name(detector["name"]), links, ""))
     if classic:
         blocks.append(Links(items=tuple(classic), title="Classic text files"))

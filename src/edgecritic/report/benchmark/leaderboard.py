@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from edgecritic.report.benchmark.classes import class_text
 from edgecritic.report.sections import Bar, Cell, Content, Section, Table
 from edgecritic.report.text import table_csv as csv_of
 from edgecritic.report.text import table_tex, table_text, wrapped
@@ -55,7 +56,8 @@ def section(view: View) -> Section | None:
     if not view.ranked:
         return None
     crisp = any(detector.get("crispness") for detector in view.ranked)
-    header = ["#", "Detector", "ODS", f"{100 * (view.level or 0.95):g} % interval", "OIS", "AP", "R50"]
+    scores = [view.named(score) for score in ("OIS", "AP", "R50")]
+    header = ["#", "Detector", view.named("ODS"), f"{100 * (view.level or 0.95):g} % interval", *scores]
     header += [*(["AC"] if crisp else []), "p", "Images"]
     low, high = _bar_range(view)
     rows: list[tuple[Content, ...]] = []
@@ -145,11 +147,13 @@ def leaderboard_text(results: Mapping[str, Any], *, width: int = WIDTH) -> str:
         keep = [n for n in range(len(table.header)) if any(row[n] not in ("", "–") for row in table.body)]
         narrow = _only(table, keep)
         shown = table_text(narrow, width=width, shortened=1) + "\n"
+    if view.classes:
+        shown += f"\n{class_text(view, width=width)}\n"
     return "\n".join([shown, *(wrapped(line, width, "  ") for line in below)]) + "\n"
 
 
 def _terminal(view: View) -> Table:
-    ods = "ODS" if view.level is None else f"ODS [{100 * view.level:g} %]"
+    ods = view.named("ODS") if view.level is None else f"{view.named('ODS')} [{100 * view.level:g} %]"
     rows: list[tuple[Content, ...]] = []
     for rank, detector in enumerate(view.ranked, start=1):
         pair = interval(detector, "ods")
@@ -170,7 +174,7 @@ def _terminal(view: View) -> Table:
     if oracle:
         best = (short(oracle["ods"]["f"]), "", short(oracle["ois"]["f"]))
         rows.append(("", "oracle (upper bound)", *best, "–", "–", "–", oracle["images"]))
-    header = ("", "detector", ods, "", "OIS", "AP", "R50", "AC", "images")
+    header = ("", "detector", ods, "", *(view.named(score) for score in ("OIS", "AP", "R50")), "AC", "images")
     return Table(name="table", title="", header=header, body=tuple(rows), align="rllr")
 
 
@@ -212,7 +216,7 @@ def leaderboard_tex(view: View) -> str:
             for place, (value, top) in enumerate(zip(scores, best, strict=True))
         ]
         rows.append((clean(detector["name"]), *cells))
-    header = ("Detector", "ODS", "OIS", "AP", "R50", "AC")[: size + 1]
+    header = ("Detector", *map(view.named, ("ODS", "OIS", "AP", "R50")), "AC")[: size + 1]
     note = STARS_TEXT if view.p_values else ""
     shown = Table(name="table", title="", header=header, body=tuple(rows), note=note)
     return table_tex(shown, view.protocol_lines(), rules=(1,) if view.human else ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from edgecritic.report.sections import Cell, Record, Section
@@ -25,6 +26,7 @@ WORDS = {
     "nms": "Non-maximum suppression",
     "ap_rule": "AP rule",
     "duplicates": "Points of equal recall",
+    "classes": "Classes",
     "source": "Source",
     "notes": "Notes",
     "digest": "Digest",
@@ -46,6 +48,9 @@ def section(view: View) -> Section:
 def _text(key: str, value: Any) -> str:
     if key == "tolerance_pixels":
         return pixels_text(value)
+    if isinstance(value, Mapping):
+        parts = (f"{name} {_text(name, one)}" for name, one in value.items() if one not in (None, "", [], ()))
+        return clean("; ".join(parts))
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list | tuple):
