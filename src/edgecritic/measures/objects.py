@@ -44,7 +44,7 @@ def boundary_iou(comparison: Comparison, /, *, dilation: float = 0.02) -> float:
     0.5
     """
     check_share("dilation", dilation)
-    shape = comparison.truth.shape
+    shape = comparison.shape
     steps = max(1, round(dilation * diagonal(shape, (1.0,) * len(shape))))
     first, second = (
         target.cached(f"band {steps}", lambda own: _band(own, steps)) for target in comparison.targets
