@@ -126,9 +126,11 @@ PANOPTICA = (
     *(109, 88, 99, 0.6459658229702179, 0.5382716049382716, 0.3477050602654506),
     *(0.7783538405932351, 1.227055778310752),
 )
-"""tp, fp, fn, sq, rq, pq, sq_dsc and sq_hd95 that panoptica 1.3.3 prints of `phantom(5, 260)`, which has 208 lesions
-and 197 components in the candidate. The components were given as instances with numbers above 1000: with smaller
-ones it keeps labels in 8 bits, and those it gives to components without a partner run over (tp 129, sq .52)."""
+"""tp, fp, fn, sq, rq, pq, sq_dsc and sq_hd95 that panoptica 1.3.3 prints of `phantom(5, 260)`.
+
+It has 208 lesions, and 197 components in the candidate. They were given as instances with numbers above 1000:
+with smaller ones it keeps labels in 8 bits, and those that it gives to components without a partner run over
+(tp 129, sq .52)."""
 
 
 def test_many_lesions_have_the_numbers_of_panoptica():

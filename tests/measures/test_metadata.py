@@ -104,8 +104,8 @@ def test_metadata_for_readers():
 
 
 def test_what_is_left_out_unless_named():
-    # A matching, skeletons and lesions take long, hd is a case of hd95, a star is the complement of another measure;
-    # the others do not compare two binary maps.
+    # A matching, skeletons and lesions take long, hd is a case of hd95, a star is the complement of another
+    # measure; the others do not compare two binary maps.
     left_out = {entry.name for entry in measures} - set(default_measures())
     on_demand = {"pcm", "cldice", "hd", "f_star", "performance_star", "phi_star", "chi2_star", "fom_star"}
     on_demand |= {"lesion_f1", "lesion_dice", "lesion_hd95", "lesion_nsd", "pq"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from edgecritic.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from edgecritic.measures.labels import Labels
+    from edgecritic.measures.label_maps import Labels
     from edgecritic.run.score import ScoreSettings
     from edgecritic.run.score_results import ScoreRun
 
@@ -41,8 +42,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "maps of several annotators), or with --alone the measures that need no truth. "
         "`edgecritic list measures` shows all of them. ↑ marks measures of which more is better, ↓ those of "
         "which less is. f and fom are 1 at best; f_star and fom_star are their complements. With --labels "
-        "the objects of label maps are judged one by one. Several folders with --truth are methods, which are "
-        "compared case by case.",
+        "the objects of label maps are judged one by one. Several folders with --truth are methods, which "
+        "are compared case by case.",
         epilog="Name the files before -m: edgecritic score canny.png truth.png -m fom 'baddeley(k=1)'; "
         "edgecritic score ours=FOLDER theirs=FOLDER --truth FOLDER --labels all -m dice hd95",
     )
@@ -149,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _labels(text: str | None) -> Labels | None:
-    from edgecritic.measures.labels import as_labels
+    from edgecritic.measures.label_maps import as_labels
     from edgecritic.run.label_file import read_labels
 
     if text is None:
@@ -159,11 +160,13 @@ def _labels(text: str | None) -> Labels | None:
 
 def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
     from edgecritic.cli._output import complain, print_json
+    from edgecritic.datasets._guard import quiet
     from edgecritic.datasets.spacing import size_text
     from edgecritic.run.score import check_labels, score_files
 
     truths = [*map(Path, args.truths), *_truths_of_file(args)]
-    judged = score_files(Path(args.candidate), truths, settings)
+    with quiet() if settings.labels is not None else nullcontext():  # the table says what is missed
+        judged = score_files(Path(args.candidate), truths, settings)
     check_labels([judged], settings.labels)
     for one in judged.maps:
         if one.absent:

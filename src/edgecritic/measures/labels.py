@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -12,9 +11,10 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
-from edgecritic.inputs import SIDEWAYS, BoolArray, Spacing, as_array, as_spacing, diagonal
+from edgecritic.inputs import SIDEWAYS, Spacing, as_spacing, diagonal
 from edgecritic.maps.target import Target, as_empty_distance
 from edgecritic.measures.evidence import Comparison, Confusion, OnDegenerate, check_policy
+from edgecritic.measures.label_maps import Box, Label, LabelMap, Labels, as_labels, union_box
 from edgecritic.measures.scoring import (
     BoundMeasure,
     Measures,
@@ -31,81 +31,11 @@ from edgecritic.tables import arrow, cell_text, text_table
 from edgecritic.values import Value, plain_number
 
 __all__ = [
-    *("Absent", "CaseScores", "Label", "LabelMap", "Labels", "ScoredMap"),
-    *("as_labels", "score_labels", "worst_labels"),
+    *("Absent", "CaseScores", "ScoredMap"),
+    *("score_labels", "worst_labels"),
 ]
 
 Absent = Literal["skip", "value"]
-Box = tuple[slice, ...]
-
-_MOST_NUMBERS = 2**16
-"""Labels above this number are numbered anew before their boxes are looked for."""
-
-
-class Label(Value):
-    """One object of label maps.
-
-    Attributes
-    ----------
-    name : str
-    values : tuple of int
-        The numbers of its pixels; several make one object of their union.
-    tolerance : float or None
-        Of all measures that have a tolerance and do not name it in their id.
-    """
-
-    name: str
-    values: tuple[int, ...]
-    tolerance: float | None = None
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Labels(Value):
-    """Which labels are judged.
-
-    Attributes
-    ----------
-    wanted : tuple of Label or None
-        ``None`` for every number but 0 that occurs in a case.
-    ignore : int or None
-        Pixels whose truth has this number count nowhere.
-    """
-
-    wanted: tuple[Label, ...] | None = None
-    ignore: int | None = None
-
-    @classmethod
-    def from_toml(cls, text: str) -> Labels:
-        """Read names, numbers, tolerances and the label to ignore.
-
-        Examples
-        --------
-        >>> found = Labels.from_toml('''
-        ... ignore = 255
-        ... [labels.liver]
-        ... value = 1
-        ... tolerance = 3
-        ... [labels."whole tumour"]
-        ... value = [2, 3]
-        ... ''')
-        >>> [(each.name, each.values, each.tolerance) for each in found.wanted], found.ignore
-        ([('liver', (1,), 3.0), ('whole tumour', (2, 3), None)], 255)
-        """
-        try:
-            content = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise InputError(f"is no TOML: {error}") from error
-        _check_keys(content, ("labels", "ignore"), "a file of labels")
-        tables = content.get("labels")
-        if not isinstance(tables, dict) or not tables:
-            raise InputError('names no label; expected tables such as [labels.liver] with "value = 1"')
-        ignore = content.get("ignore")
-        return cls(
-            wanted=tuple(_label_of(str(name), table) for name, table in tables.items()),
-            ignore=None if ignore is None else _whole(ignore, "ignore"),
-        )
 
 
 class ScoredMap(Value):
@@ -211,35 +141,6 @@ class CaseScores(Value):
             for one in self.maps
         ]
         return text_table(lines, ["label", *head, ""], align=f"l{'r' * len(head)}l")
-
-
-class LabelMap:
-    """A label map, where its labels are, and how it is cut into masks.
-
-    Parameters
-    ----------
-    data : array_like, 2-D or 3-D
-        Whole numbers; 0 is the background.
-    name : str
-        What to call it in messages.
-    """
-
-    def __init__(self, data: Any, name: str = "label map") -> None:
-        self.array = _whole_numbers(as_array(data, name), name)
-        self.boxes = _boxes(self.array)
-
-    def box(self, label: Label) -> Box | None:
-        """Return the smallest box that holds a label, ``None`` if it does not occur."""
-        found = [self.boxes[value] for value in label.values if value in self.boxes]
-        return _union(found) if found else None
-
-    def mask(self, label: Label, box: Box) -> BoolArray:
-        """Return where a label is, within a box."""
-        part = self.array[box]
-        mask = part == label.values[0]
-        for value in label.values[1:]:
-            mask |= part == value
-        return np.ascontiguousarray(mask)
 
 
 def score_labels(
@@ -396,7 +297,7 @@ class _Pair:
         self.frame, self.number, self.label = frame, number, label
         self.truth = frame.truths[number]
         found = [box for box in (frame.candidate.box(label), self.truth.box(label)) if box is not None]
-        self.part = self.comparison(_padded(_union(found) if found else None, frame.shape))
+        self.part = self.comparison(_padded(union_box(found) if found else None, frame.shape))
 
     def comparison(self, box: Box) -> Comparison:
         """Return the evidence of a box, which knows of the image that it is cut out of."""
@@ -424,111 +325,6 @@ class _Pair:
             whole.warned = self.part.warned
             values |= dict(zip(map(str, rest), evaluate(rest, whole), strict=True))
         return [values[str(each)] for each in bound]
-
-
-def as_labels(given: Any) -> Labels:
-    """Return which labels are meant: "all", numbers, names with numbers, or `Labels`.
-
-    Examples
-    --------
-    >>> as_labels([1, 2]).wanted[1].name, as_labels({"tumour": [2, 3]}).wanted[0].values
-    ('2', (2, 3))
-    """
-    if isinstance(given, Labels):
-        return given
-    if isinstance(given, str):
-        return Labels() if given == "all" else as_labels(_numbers_of(given))
-    if isinstance(given, Mapping):
-        return Labels(wanted=tuple(_label_of(str(name), {"value": each}) for name, each in given.items()))
-    numbers = list(given) if isinstance(given, Iterable) else [given]
-    if not numbers:
-        raise InputError('labels is empty; name at least one, or "all"')
-    values = dict.fromkeys(_whole(each, "a label") for each in numbers)
-    return Labels(wanted=tuple(Label(name=str(value), values=(value,)) for value in values))
-
-
-def _numbers_of(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(
-            f"labels must be all, numbers such as 1,2, or a file that ends with .toml, got {text!r}"
-        ) from None
-
-
-def _label_of(name: str, table: Any) -> Label:
-    if not isinstance(table, Mapping):
-        raise InputError(f'label {name!r} must be a table with "value = 1", got {table!r}')
-    _check_keys(table, ("value", "tolerance"), f"label {name!r}")
-    value = table.get("value")
-    values = value if isinstance(value, list | tuple) else [value]
-    if not values:
-        raise InputError(f"label {name!r} has no number; give value = 1, or several as value = [1, 2]")
-    limit = table.get("tolerance")
-    if limit is not None and (
-        isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0
-    ):
-        raise InputError(f"the tolerance of label {name!r} must be a number ≥ 0, got {limit!r}")
-    return Label(
-        name=name,
-        values=tuple(_whole(each, f"the value of label {name!r}") for each in values),
-        tolerance=None if limit is None else float(limit),
-    )
-
-
-def _check_keys(table: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    for key in table:
-        if key not in known:
-            raise InputError(f"{what} has no entry {key!r}; the entries are {', '.join(known)}")
-
-
-def _whole(value: Any, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputError(f"{what} must be a whole number, got {value!r}")
-    if value == 0:
-        raise InputError(f"{what} is 0, which is the background of label maps; take another number")
-    return int(value)
-
-
-def _whole_numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
-    if array.ndim not in (2, 3) or array.size == 0:
-        raise InputError(f"{name} must be a label map of 2 or 3 dimensions, got shape {array.shape}")
-    if array.dtype.kind == "b":
-        return array.view(np.uint8)
-    if array.dtype.kind in "iu":
-        return array
-    if array.dtype.kind != "f":
-        raise InputError(f"{name} must hold whole numbers as labels, got dtype {array.dtype}")
-    if not np.isfinite(array).all() or np.abs(array).max() >= 2**53:
-        raise InputError(f"{name} holds NaN or numbers beyond 2⁵³, which are no labels")
-    whole = array.astype(np.int64)
-    if not np.array_equal(whole, array):
-        raise InputError(f"{name} must hold whole numbers as labels, it has others, such as grey values")
-    return whole
-
-
-def _boxes(array: NDArray[Any]) -> dict[int, Box]:
-    """Return the smallest box around every number but 0, by number."""
-    from scipy import ndimage
-
-    names: Iterator[int] | Iterable[int]
-    low, high = int(array.min()), int(array.max())
-    if low < 0 or high > _MOST_NUMBERS:
-        values, places = np.unique(array, return_inverse=True)
-        names, array = values.tolist(), places.reshape(array.shape) + 1
-    else:
-        names = range(1, high + 1)
-        array = array.astype(np.int64) if array.dtype.kind == "u" and array.itemsize == 8 else array
-    found = ndimage.find_objects(array.T if array.flags.f_contiguous else array)
-    turned = (box if box is None or not array.flags.f_contiguous else box[::-1] for box in found)
-    return {name: box for name, box in zip(names, turned, strict=True) if box is not None and name != 0}
-
-
-def _union(boxes: Sequence[Box]) -> Box:
-    return tuple(
-        slice(min(side.start for side in sides), max(side.stop for side in sides))
-        for sides in zip(*boxes, strict=True)
-    )
 
 
 def _padded(box: Box | None, shape: Sequence[int]) -> Box:

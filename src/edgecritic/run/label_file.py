@@ -6,7 +6,7 @@ import os
 
 from edgecritic.datasets.content import read_text
 from edgecritic.errors import EdgeCriticError
-from edgecritic.measures.labels import Labels
+from edgecritic.measures.label_maps import Labels
 
 __all__ = ["read_labels"]
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from edgecritic.datasets._guard import quiet
-from edgecritic.datasets.cases import find_cases
+from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import Content, digest, read_content
 from edgecritic.datasets.files import read_array, read_segmentations, read_truths
 from edgecritic.datasets.formats.base import find_format
@@ -18,6 +18,7 @@ from edgecritic.datasets.layouts import find_maps
 from edgecritic.datasets.names import natural_key
 from edgecritic.datasets.spacing import Sizes, choose_spacing
 from edgecritic.errors import (
+    DataError,
     EdgeCriticError,
     InputError,
     MissingExtraError,
@@ -26,15 +27,9 @@ from edgecritic.errors import (
 )
 from edgecritic.inputs import BoolArray, as_spacing, diagonal
 from edgecritic.measures import measures, score, score_alone
-from edgecritic.measures.evidence import Single, compare
-from edgecritic.measures.labels import (
-    Absent,
-    CaseScores,
-    Labels,
-    ScoredMap,
-    score_labels,
-    worst_labels,
-)
+from edgecritic.measures.evidence import Comparison, Single, compare
+from edgecritic.measures.label_maps import Label, LabelMap, Labels
+from edgecritic.measures.labels import Absent, CaseScores, ScoredMap, score_labels, worst_labels
 from edgecritic.measures.scoring import as_scores, choose, default_measures, worst_values
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.results import NO_MEMORY, Failure
@@ -42,7 +37,7 @@ from edgecritic.run.score_results import ScoreRun, case_of_record, case_record
 from edgecritic.run.store import RECORDS, kept, record_key
 from edgecritic.values import Value
 
-__all__ = ["ScoreSettings", "check_labels", "check_measures", "score_files", "score_folder"]
+__all__ = ["ScoreSettings", "check_labels", "check_measures", "read_pair", "score_files", "score_folder"]
 
 RECORD_VERSION = 2
 
@@ -67,8 +62,8 @@ class ScoreSettings(Value):
     binarize : float or None
         Where grey maps are cut; without it they are refused.
     labels : Labels or None
-        The objects of label maps that are judged: `edgecritic.measures.labels.as_labels` makes it of "all",
-        numbers, or names with numbers.
+        The objects of label maps that are judged; `edgecritic.measures.label_maps.as_labels` makes it of
+        "all", numbers, or names with numbers.
     absent : {"skip", "value"}
         What a label is worth that is in neither map, as for `edgecritic.score_labels`.
     missing : {"fail", "worst", "skip"}
@@ -305,6 +300,21 @@ def _worst(truths: Sequence[Content], settings: ScoreSettings) -> CaseScores:
         return CaseScores(maps=(ScoredMap(scores=bad, empty="candidate"),), spacing=spacing, missing=True)
     maps = [each for truth in truths for each in _label_maps(truth)]
     return worst_labels(maps, chosen, labels=labels, spacing=spacing)
+
+
+def read_pair(
+    case: Case, settings: ScoreSettings, label: Label | None, *, spacing: Sizes | None
+) -> Comparison:
+    """Read the candidate and the first truth of a case again: one label of them, or the binary maps."""
+    if case.prediction is None:
+        raise DataError(f"{case.id}: has no prediction")
+    if label is None:
+        mask = _choose(_masks(case.prediction, settings), settings.level, case.prediction)
+        return compare(mask, _masks(case.truths[0], settings)[0], spacing=spacing)
+    candidate = LabelMap(_choose(_label_maps(case.prediction), settings.level, case.prediction), "candidate")
+    truth = LabelMap(_label_maps(case.truths[0])[0], "truth")
+    whole = tuple(slice(0, n) for n in truth.array.shape)
+    return compare(candidate.mask(label, whole), truth.mask(label, whole), spacing=spacing)
 
 
 def check_measures(settings: ScoreSettings) -> None:

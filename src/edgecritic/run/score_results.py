@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from edgecritic.measures.evidence import Confusion
-from edgecritic.measures.labels import CaseScores, Label, ScoredMap
+from edgecritic.measures.label_maps import Label
+from edgecritic.measures.labels import CaseScores, ScoredMap
 from edgecritic.measures.scoring import Scores
 from edgecritic.protocols.statistics import (
     CaseDifference,

@@ -15,7 +15,8 @@ from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError, UnknownNameError
 from edgecritic.measures import Scores, measures
 from edgecritic.measures.evidence import Confusion
-from edgecritic.measures.labels import CaseScores, Label, ScoredMap
+from edgecritic.measures.label_maps import Label
+from edgecritic.measures.labels import CaseScores, ScoredMap
 from edgecritic.run.score_results import ScoreRun
 from edgecritic.values import plain_number
 
