@@ -314,7 +314,9 @@ def read_pair(
     candidate = LabelMap(_choose(_label_maps(case.prediction), settings.level, case.prediction), "candidate")
     truth = LabelMap(_label_maps(case.truths[0])[0], "truth")
     whole = tuple(slice(0, n) for n in truth.array.shape)
-    return compare(candidate.mask(label, whole), truth.mask(label, whole), spacing=spacing)
+    counted = truth.array != (settings.labels.ignore if settings.labels else None)
+    masks = [each.mask(label, whole) & counted for each in (candidate, truth)]
+    return compare(*masks, spacing=spacing)
 
 
 def check_measures(settings: ScoreSettings) -> None:
