@@ -26,7 +26,7 @@ from table import Table, mark
 PARTS = {
     "matching": ("matching",),
     "boundary": ("boundary", "boundary_command"),
-    "measures": ("measures",),
+    "measures": ("measures", "labels"),
     "detectors": ("detectors",),
     "annotators": ("annotators", "cluster"),
     "studio": ("studio",),

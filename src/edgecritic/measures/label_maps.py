@@ -199,19 +199,42 @@ def _whole_numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 def _boxes(array: NDArray[Any]) -> dict[int, Box]:
     """Return the smallest box around every number but 0, by number."""
+    if array.flags.f_contiguous:
+        return {name: box[::-1] for name, box in _boxes_of_rows(array.T).items()}
+    return _boxes_of_rows(array)
+
+
+def _boxes_of_rows(array: NDArray[Any]) -> dict[int, Box]:
     from scipy import ndimage
 
     names: Iterable[int]
     low, high = int(array.min()), int(array.max())
+    start = (0,) * array.ndim
     if low < 0 or high > _MOST_NUMBERS:
         values, places = np.unique(array, return_inverse=True)
-        names, array = values.tolist(), places.reshape(array.shape) + 1
+        names, numbers = values.tolist(), places.reshape(array.shape) + 1
+    elif high == 0:
+        return {}
     else:
-        names = range(1, high + 1)
-        array = array.astype(np.int64) if array.dtype.kind == "u" and array.itemsize == 8 else array
-    found = ndimage.find_objects(array.T if array.flags.f_contiguous else array)
-    turned = (box if box is None or not array.flags.f_contiguous else box[::-1] for box in found)
-    return {name: box for name, box in zip(names, turned, strict=True) if box is not None and name != 0}
+        outer = _foreground(array)
+        start = tuple(side.start for side in outer)
+        names, numbers = range(1, high + 1), array[outer]
+        numbers = numbers.astype(np.int64) if numbers.dtype == np.uint64 else numbers
+    found = zip(names, ndimage.find_objects(numbers), strict=True)
+    return {name: _moved(box, start) for name, box in found if box is not None and name != 0}
+
+
+def _foreground(array: NDArray[Any]) -> Box:
+    """Return the box of all numbers above 0, by two passes that processors do many numbers at a time in."""
+    plane = array.max(axis=0)
+    lines = [array.max(axis=tuple(range(1, array.ndim)))]
+    lines += [plane] if array.ndim == 2 else [plane.max(axis=1), plane.max(axis=0)]
+    ends = [np.flatnonzero(line)[[0, -1]] for line in lines]
+    return tuple(slice(int(first), int(last) + 1) for first, last in ends)
+
+
+def _moved(box: Box, start: Sequence[int]) -> Box:
+    return tuple(slice(side.start + at, side.stop + at) for side, at in zip(box, start, strict=True))
 
 
 def union_box(boxes: Sequence[Box]) -> Box:
