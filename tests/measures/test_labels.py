@@ -18,7 +18,14 @@ from edgecritic.measures.labels import score_labels, worst_labels
 from edgecritic.measures.scoring import choose
 
 PAIRWISE = [entry.name for entry in measures if entry.info.needs not in ("candidate", "segmentation")]
-MORE = [*PAIRWISE, "entropy", "hd95(surface=subvoxel)", "f(strategy=exact)", "boundary_iou(dilation=0.2)"]
+MORE = [
+    *PAIRWISE,
+    "entropy",
+    "hd95(surface=subvoxel)",
+    "f(strategy=exact)",
+    "boundary_iou(dilation=0.2)",
+    "lesion_dice(rule=brats-met)",
+]
 
 
 def blobs(seed, shape=(14, 18), labels=3):
@@ -130,6 +137,11 @@ def test_bad_files_of_labels(text, told):
 def test_what_is_no_label_map(array, told):
     with pytest.raises(InputError, match=told):
         LabelMap(array)
+
+
+def test_measures_of_whole_label_maps_are_refused():
+    with pytest.raises(InputError, match="voi judges all labels"):
+        score_labels([[1, 2]], [[1, 2]], ["dice", "voi"])
 
 
 def test_shapes_must_agree():

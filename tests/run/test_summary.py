@@ -41,6 +41,14 @@ def test_theirs_is_read(tmp_path):
     assert found.means["jaccard"] == pytest.approx(2 / 3)
 
 
+def test_cases_may_lack_a_measure(tmp_path):
+    text = THEIRS.replace('"IoU": 1.0, ', "")
+    (tmp_path / "summary.json").write_text(text)
+    found = read_summary(tmp_path / "summary.json")
+    assert found.counts["jaccard"] == 1
+    assert found.means["jaccard"] == pytest.approx(1 / 3)
+
+
 def test_ours_has_the_numbers_of_the_masks(tmp_path):
     for folder in ("maps", "truths"):
         (tmp_path / folder).mkdir()

@@ -263,7 +263,7 @@ def _print_runs(runs: dict[str, ScoreRun], args: argparse.Namespace) -> int:
     else:
         both = compare_runs(runs, draws=args.bootstrap)
         if args.json:
-            print_json(both.as_dict())
+            print_json(both.as_dict(draws=args.bootstrap))
         elif args.csv:
             _print_rows(both.rows())
         else:
@@ -284,7 +284,7 @@ def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
     from edgecritic.measures.scoring import render
 
     if args.json:
-        print_json(found.as_dict())
+        print_json(found.as_dict(draws=args.bootstrap))
         return
     if args.csv:
         _print_rows(found.rows())

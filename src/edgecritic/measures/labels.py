@@ -84,6 +84,8 @@ class CaseScores(Value):
         The labels that occur in the candidate or a truth.
     missing : bool
         Whether there is no candidate: the values are the worst ones then.
+    notes : tuple of str
+        What was done to the maps before they were judged.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class CaseScores(Value):
     spacing: tuple[float, ...] | None = None
     present: tuple[int, ...] = ()
     missing: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def labelled(self) -> bool:
@@ -124,9 +127,10 @@ class CaseScores(Value):
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
+        told = {"notes": list(self.notes)} if self.notes else {}
         if not self.labelled:
-            return self.maps[0].as_dict()
-        return {"labels": {str(one.label): one.as_dict() for one in self.maps}}
+            return {**self.maps[0].as_dict(), **told}
+        return {"labels": {str(one.label): one.as_dict() for one in self.maps}, **told}
 
     def __str__(self) -> str:
         """Return a table with a line per label."""
@@ -211,12 +215,15 @@ def score_labels(
         chosen = tuple(Label(name=str(value), values=(value,)) for value in present)
     own = any(label.tolerance is not None for label in chosen)
     named = choose(measures, default_measures(), strategy=strategy, tolerance=None if own else tolerance)
+    for bound in named:
+        if bound.entry.info.needs == "segmentation":
+            raise InputError(f"{bound} judges all labels of a map at once; leave out labels (--labels)")
     frame = _Frame(judged, several, wanted.ignore, sizes, on_degenerate, empty_distance)
     maps = []
     for label in chosen:
         limit = tolerance if label.tolerance is None else label.tolerance
-        bound = named if not own else with_own_tolerance(named, limit)
-        maps.append(frame.scored(label, named, bound, absent))
+        tuned = named if not own else with_own_tolerance(named, limit)
+        maps.append(frame.scored(label, named, tuned, absent))
     return CaseScores(maps=tuple(maps), spacing=None if spacing is None else sizes, present=tuple(present))
 
 

@@ -60,7 +60,7 @@ def write_scores(
     single = next(iter(runs.values())) if len(runs) == 1 else None
     figures = worst_figures(runs, folders, settings, split=split)
     report = score_report(both, draws=draws, worst=figures)
-    results = both.as_dict() if single is None else single.as_dict()
+    results = both.as_dict(draws=draws) if single is None else single.as_dict(draws=draws)
     written = list(write_report(home, report, results, name="scores"))
     for name, run in runs.items():
         summary = summary_of(run) if run.labelled else None

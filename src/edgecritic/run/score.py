@@ -240,12 +240,12 @@ def score_files(
 ) -> CaseScores:
     """Read a candidate and its truths and compute the measures; without truths those that need none."""
     ids = settings.measures
+    if settings.labels is not None:
+        return _score_labels(candidate, truths, settings)
     if _judges_regions(ids):
         labels = [found for truth in truths for found in _label_maps(truth)]
         chosen = _choose(_label_maps(candidate), settings.level, candidate)
         return CaseScores(maps=(ScoredMap(scores=score(chosen, labels, ids)),))
-    if settings.labels is not None:
-        return _score_labels(candidate, truths, settings)
     held = _masks(candidate, settings)
     if not truths:
         some = held if settings.level is None else [_choose(held, settings.level, candidate)]

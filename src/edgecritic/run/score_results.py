@@ -78,7 +78,9 @@ class ScoreRun(Value):
     def values(self, measure: str, label: str = "") -> dict[str, float]:
         """Return the value of a measure in every case that has this label, by name."""
         return {
-            name: one.scores.mean[measure] for name, _, one in self._maps() if str(one.label or "") == label
+            name: one.scores.mean.get(measure, math.nan)
+            for name, _, one in self._maps()
+            if str(one.label or "") == label
         }
 
     @property
@@ -95,7 +97,7 @@ class ScoreRun(Value):
     def counts(self) -> dict[str, int]:
         """On how many maps every measure has a value."""
         return {
-            name: sum(not math.isnan(one.scores.mean[name]) for _, _, one in self._maps())
+            name: sum(not math.isnan(one.scores.mean.get(name, math.nan)) for _, _, one in self._maps())
             for name in self.measures
         }
 
@@ -112,9 +114,9 @@ class ScoreRun(Value):
             for label in self.labels
         }
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        found = self.statistics()
+    def as_dict(self, *, draws: int = 1000) -> dict[str, Any]:
+        """Return everything, ready for JSON; `draws` are for the intervals."""
+        found = self.statistics(draws=draws)
         told = {name: {each: one.as_dict() for each, one in row.items()} for name, row in found.items()}
         return {
             "scores": {name: plain_number(value) for name, value in self.means.items()},
@@ -160,10 +162,10 @@ class ScoreComparison(Value):
     runs: dict[str, ScoreRun]
     differences: tuple[tuple[str, str, str, str, CaseDifference], ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
+    def as_dict(self, *, draws: int = 1000) -> dict[str, Any]:
+        """Return everything, ready for JSON; `draws` are for the intervals."""
         return {
-            "methods": {name: run.as_dict() for name, run in self.runs.items()},
+            "methods": {name: run.as_dict(draws=draws) for name, run in self.runs.items()},
             "differences": self.difference_rows(),
         }
 
@@ -215,7 +217,8 @@ def case_record(case: CaseScores) -> dict[str, Any]:
         }
         for one in case.maps
     ]
-    return {"maps": maps, "spacing": case.spacing, "present": case.present, "missing": case.missing}
+    told = {"spacing": case.spacing, "present": case.present, "missing": case.missing, "notes": case.notes}
+    return {"maps": maps, **told}
 
 
 def case_of_record(content: dict[str, Any]) -> CaseScores:
@@ -237,12 +240,14 @@ def case_of_record(content: dict[str, Any]) -> CaseScores:
         spacing=None if content["spacing"] is None else tuple(content["spacing"]),
         present=tuple(content["present"]),
         missing=content["missing"],
+        notes=tuple(content["notes"]),
     )
 
 
 def _mean_rows(rows: list[dict[str, float]]) -> dict[str, float]:
     names = rows[0] if rows else ()
-    defined = {name: [row[name] for row in rows if not math.isnan(row[name])] for name in names}
+    known = {name: [row.get(name, math.nan) for row in rows] for name in names}
+    defined = {name: [value for value in values if not math.isnan(value)] for name, values in known.items()}
     return {name: sum(values) / len(values) if values else math.nan for name, values in defined.items()}
 
 

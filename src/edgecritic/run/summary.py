@@ -74,7 +74,7 @@ def read_summary(path: str | os.PathLike[str]) -> ScoreRun:
             _case_name(row): (_file_name(row.get("prediction_file")), _file_name(row.get("reference_file")))
             for row in rows
         }
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise DataError(
             f"is no summary of scores ({type(error).__name__}: {error})",
             path=path,
