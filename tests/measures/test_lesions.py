@@ -140,7 +140,7 @@ def test_many_lesions_have_the_numbers_of_panoptica():
 
 
 def test_many_lesions_beside_panoptica():
-    peer = pytest.importorskip("panoptica")
+    peer = pytest.importorskip("panoptica", exc_type=ImportError)
     candidate, truth = phantom(6, 120, (64, 80, 80))
     instances = [
         np.where(mask, ndimage.label(mask, ALL_26)[0] + 1000, 0).astype(np.uint32)

@@ -69,6 +69,7 @@ def statistics_table(found: ScoreRun, *, draws: int) -> str:
 
 def difference_table(found: ScoreComparison) -> str:
     """Return the paired differences of methods."""
+    from edgecritic.cli._wide import terminal_width
     from edgecritic.tables import text_table
 
     labelled = any(label for _, _, label, _, _ in found.differences)
@@ -87,7 +88,7 @@ def difference_table(found: ScoreComparison) -> str:
     ]
     names = ["methods", *(["label"] if labelled else []), "measure"]
     header = [*names, "cases", "difference", "95 %", "p (bootstrap)", "p (Wilcoxon)"]
-    return text_table(rows, header, align="l" * len(names) + "r")
+    return text_table(rows, header, align="l" * len(names) + "r", width=terminal_width(), keep=len(names))
 
 
 def tell_missing(found: ScoreRun, rule: str) -> int:
@@ -138,7 +139,7 @@ def tell_empty(found: ScoreRun, rule: str) -> None:
         return
     more = f", … {len(empty) - 5} more" if len(empty) > 5 else ""
     meant = (
-        "measures without a value there are left out of the mean"
+        "measures without a value there are left out of the mean, which a missed object then makes better"
         if rule == "nan"
         else "measures have the values of their table of empty cases; --empty nan leaves them out of the mean"
     )

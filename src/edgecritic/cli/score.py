@@ -143,7 +143,8 @@ def run(args: argparse.Namespace) -> int:
         level=args.level,
     )
     check_measures(settings)
-    if Path(args.candidate).is_file():
+    (place,) = read_named([args.candidate]).values()
+    if not Path(place).is_dir():
         return _file(args, settings)
     places = read_named([args.candidate, *(args.truths if args.truth else ())], what="method")
     return _folders(args, settings, {name: Path(place) for name, place in places.items()})
