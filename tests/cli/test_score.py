@@ -374,6 +374,7 @@ def test_a_label_in_neither_map_is_said_and_left_out(labelled, capsys):
     assert "label 3 is in neither map of 2 cases (1, 2)" in captured.err
     document = json.loads(captured.out)
     assert document["statistics"]["3"]["dice"]["left_out"] == 2
+    assert document["empty"]["3"] == {"candidate": 0, "truth": 0, "both": 2, "missing": 0}
     assert document["images"]["1"]["labels"]["3"]["scores"] == {"dice": None, "hd95": None}
     assert main(*words, "--absent", "value", "--json") == 0
     assert json.loads(capsys.readouterr().out)["images"]["1"]["labels"]["3"]["scores"] == {

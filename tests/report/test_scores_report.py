@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import numpy as np
 import pytest
 
@@ -46,6 +49,21 @@ def test_files_of_a_run(volumes):
     again = {path.name: path.read_bytes() for path in written}
     write_scores(volumes / "out", {"maps": run}, folders={"maps": folders}, settings=settings, draws=50)
     assert again == {path.name: path.read_bytes() for path in written}
+
+
+def test_lesions_have_a_table_and_strata(volumes):
+    settings = ScoreSettings(measures=("dice", "lesion_f1(rule=brats-met)", "pq"), labels=as_labels("1"))
+    folders = volumes / "maps", volumes / "truths"
+    run = score_folder(*folders, settings=settings)
+    write_scores(volumes / "out", {"maps": run}, folders={"maps": folders}, settings=settings, draws=50)
+    rows = list(csv.DictReader(io.StringIO((volumes / "out/lesions.csv").read_text())))
+    assert {(row["case"], row["rule"], row["kind"]) for row in rows} == {
+        *(("case0", "brats-met", "hit"), ("case0", "panoptica", "hit"), ("case1", "brats-met", "hit")),
+        *(("case1", "panoptica", "miss"), ("case1", "panoptica", "false alarm")),
+    }
+    assert {row["volume"] for row in rows} == {"180.0"}  # 5 × 6 × 6
+    text = (volumes / "out/lesions-by-volume.csv").read_text()
+    assert "maps,1,panoptica,< 1000,2,1,1,1,0.5" in text
 
 
 @pytest.mark.parametrize("shape", [(9, 11), (1, 9, 11), (5, 9, 11)])

@@ -293,7 +293,9 @@ def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
     sizes = {case.spacing for case in found.cases.values()}
     used = [size_text(size) for size in sizes if size is not None]
     told = f", pixel size {used[0] if len(sizes) == 1 else 'of each file'}" if used else ""
-    print(f"{len(found.cases)} images{told}")
+    lost = [(len(found.missing), "without a prediction"), (len(found.failures), "failed")]
+    amiss = "".join(f", {count} {what}" for count, what in lost if count)
+    print(f"{len(found.cases)} images{told}{amiss}")
     first = found.first
     if first is None:
         print("no label but 0 in any of them")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,16 @@ import numpy as np
 from edgecritic.datasets.cases import find_cases
 from edgecritic.errors import EdgeCriticError
 from edgecritic.figures import COLOURS, GREY
+from edgecritic.report.score_lesions import LesionsOf, lesion_rows, lesion_section, lesions_of_runs
 from edgecritic.report.score_slices import draw_slices
 from edgecritic.report.sections import Content, Figure, Notes, Report, Section, Table, Text, draw
 from edgecritic.report.write import write_report
-from edgecritic.run.files import write_json
+from edgecritic.run.files import write_json, write_text
 from edgecritic.run.score import ScoreSettings, read_pair
 from edgecritic.run.score_results import ScoreComparison, ScoreRun, compare_runs
 from edgecritic.run.store import safe_name
 from edgecritic.run.summary import summary_of
-from edgecritic.tables import arrow
+from edgecritic.tables import arrow, csv_text
 
 __all__ = ["score_report", "worst_figures", "write_scores"]
 
@@ -41,6 +42,8 @@ def write_scores(
 ) -> tuple[Path, ...]:
     """Write ``scores.csv``, ``scores.json``, the report, of label maps ``summary.json``; return the files.
 
+    If a measure of lesions is among the measures, ``lesions.csv`` has a line per lesion.
+
     Parameters
     ----------
     folder : path
@@ -59,9 +62,15 @@ def write_scores(
     both = compare_runs(dict(runs), draws=draws)
     single = next(iter(runs.values())) if len(runs) == 1 else None
     figures = worst_figures(runs, folders, settings, split=split)
-    report = score_report(both, draws=draws, worst=figures)
+    lesions = lesions_of_runs(runs, folders, settings, split=split)
+    report = score_report(both, draws=draws, worst=figures, lesions=lesions)
     results = both.as_dict(draws=draws) if single is None else single.as_dict(draws=draws)
     written = list(write_report(home, report, results, name="scores"))
+    if lesions:
+        rows = lesion_rows(lesions)
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        write_text(home / "lesions.csv", csv_text(names, (list(row.values()) for row in rows)))
+        written.append(home / "lesions.csv")
     for name, run in runs.items():
         summary = summary_of(run) if run.labelled else None
         if summary is not None:
@@ -72,7 +81,13 @@ def write_scores(
     return tuple(written)
 
 
-def score_report(found: ScoreComparison, *, draws: int = 1000, worst: tuple[Figure, ...] = ()) -> Report:
+def score_report(
+    found: ScoreComparison,
+    *,
+    draws: int = 1000,
+    worst: tuple[Figure, ...] = (),
+    lesions: Sequence[LesionsOf] = (),
+) -> Report:
     """Return the report of one method or of several."""
     runs = found.runs
     sections = [Section(key="statistics", title="Over cases", blocks=(_statistics(runs, draws),))]
@@ -89,6 +104,9 @@ def score_report(found: ScoreComparison, *, draws: int = 1000, worst: tuple[Figu
     if drawn:
         lead = "Every point is a case; the box spans the quartiles, its line is the median."
         sections.append(Section(key="distributions", title="Distributions", lead=lead, blocks=drawn))
+    by_volume = lesion_section(lesions)
+    if by_volume is not None:
+        sections.append(by_volume)
     if worst:
         lead = (
             "Slices through the place that is farthest from the other surface. Grey is in both maps, orange "

@@ -101,6 +101,15 @@ class ScoreRun(Value):
             for name in self.measures
         }
 
+    @property
+    def empties(self) -> dict[str, dict[str, int]]:
+        """By label: cases where the candidate lacks it, the truth, both, and cases without a prediction."""
+        found = {label: dict.fromkeys(("candidate", "truth", "both", "missing"), 0) for label in self.labels}
+        for _, case, one in self._maps():
+            if case.missing or one.empty:
+                found[str(one.label or "")]["missing" if case.missing else one.empty] += 1
+        return found
+
     def statistics(
         self, *, draws: int = 1000, level: float = 0.95, seed: int = 0
     ) -> dict[str, dict[str, CaseStatistics]]:
@@ -122,6 +131,7 @@ class ScoreRun(Value):
             "scores": {name: plain_number(value) for name, value in self.means.items()},
             "counts": self.counts,
             "statistics": told if self.labelled else next(iter(told.values()), {}),
+            "empty": self.empties if self.labelled else next(iter(self.empties.values()), {}),
             "images": {name: case.as_dict() for name, case in self.cases.items()},
             "failures": failure_rows(self.failures),
             "missing": list(self.missing),
