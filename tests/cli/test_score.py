@@ -406,6 +406,11 @@ def test_labels_of_a_file(labelled, capsys):
         wanted, limit = ([1], 0.5) if row["label"] == "first" else ([1, 2], 3)
         pair = np.isin(first, wanted) & (second != 3), np.isin(second, wanted)
         assert float(row["nsd"]) == pytest.approx(score(*pair, f"nsd(tolerance={limit})").mean.popitem()[1])
+    (labelled / "ours/2.npy").unlink()
+    assert main(*words, "-m", "nsd", "--tolerance", 3, "--missing", "worst", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["statistics"]["first"]["nsd"]["count"] == 3
+    assert document["images"]["2"]["labels"]["first"]["scores"] == {"nsd": 0}
     (labelled / "names.toml").write_text("[labels.first]\nvalues = 1\n")
     with pytest.raises(InputError, match=r"names\.toml.*no entry 'values'"):
         main(*words, "-m", "nsd")

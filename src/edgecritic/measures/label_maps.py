@@ -55,6 +55,11 @@ class Labels(Value):
     wanted: tuple[Label, ...] | None = None
     ignore: int | None = None
 
+    @property
+    def own_tolerances(self) -> bool:
+        """Whether a label has a tolerance of its own; ids of measures then do not name one for all."""
+        return any(label.tolerance is not None for label in self.wanted or ())
+
     @classmethod
     def from_toml(cls, text: str) -> Labels:
         """Read names, numbers, tolerances and the label to ignore.

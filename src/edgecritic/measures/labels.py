@@ -213,7 +213,7 @@ def score_labels(
     chosen = wanted.wanted
     if chosen is None:
         chosen = tuple(Label(name=str(value), values=(value,)) for value in present)
-    own = any(label.tolerance is not None for label in chosen)
+    own = wanted.own_tolerances
     named = choose(measures, default_measures(), strategy=strategy, tolerance=None if own else tolerance)
     for bound in named:
         if bound.entry.info.needs == "segmentation":

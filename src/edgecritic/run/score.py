@@ -288,11 +288,15 @@ def _score_labels(
 
 def _worst(truths: Sequence[Content], settings: ScoreSettings) -> CaseScores:
     """Return the worst values of a case without a prediction; of labels, of those that the truth has."""
+    labels = settings.labels
+    own = labels is not None and labels.own_tolerances
     chosen = choose(
-        settings.measures, default_measures(), strategy=settings.strategy, tolerance=settings.tolerance
+        settings.measures,
+        default_measures(),
+        strategy=settings.strategy,
+        tolerance=None if own else settings.tolerance,
     )
     spacing = choose_spacing(truths[0], truths, settings.spacing)
-    labels = settings.labels
     if labels is None:
         regions = _judges_regions(settings.measures)
         shape = (_label_maps(truths[0]) if regions else _masks(truths[0], settings))[0].shape
