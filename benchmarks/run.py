@@ -28,7 +28,7 @@ PARTS = {
     "boundary": ("boundary", "boundary_command"),
     "regions": ("regions",),
     "classes": ("classes",),
-    "measures": ("measures", "meshes"),
+    "measures": ("measures", "meshes", "labels"),
     "detectors": ("detectors",),
     "annotators": ("annotators", "cluster"),
     "studio": ("studio",),

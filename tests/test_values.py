@@ -213,6 +213,21 @@ def reports() -> object:
     return [benchmark_report(view), view.series, study_report("A study", (), figures=[figure])]
 
 
+def labels_and_lesions() -> object:
+    from edgecritic.measures.label_maps import Labels
+    from edgecritic.measures.lesions import RULES, evaluate
+    from edgecritic.protocols.statistics import compare_cases, describe_cases
+    from edgecritic.run.score_results import ScoreRun, compare_runs
+
+    labels = Labels.from_toml("ignore = 9\n[labels.a]\nvalue = 1\ntolerance = 2\n")
+    scored = edgecritic.score_labels(TRUTHS[0], TRUTHS[1], "dice", labels=labels)
+    run = ScoreRun(cases={"a": scored, "b": scored}, files={"a": ("a.png", "a.png")})
+    values = {"a": 1.0, "b": 2.0, "c": 4.0}
+    statistics = [describe_cases([1, 2, 4]), compare_cases(values, {**values, "a": 0.5})]
+    lesions = [evaluate(TRUTHS[0], TRUTHS[1]), RULES["overlap"]]
+    return [labels, scored, run, compare_runs({"x": run, "y": run}, draws=9), statistics, lesions]
+
+
 MAKERS = [
     reports,
     regions,
@@ -221,6 +236,7 @@ MAKERS = [
     people,
     studies,
     lambda: edgecritic.match(TRUTHS[0], TRUTHS[1], tolerance=2),
+    labels_and_lesions,
     lambda: edgecritic.score(TRUTHS[0], TRUTHS, ["hausdorff", "jaccard"]),
     lambda: edgecritic.detect(IMAGE, "sobel"),
     lambda: edgecritic.maps.as_mesh([[0, 0], [0, 1], [1, 0]], [[0, 1], [1, 2], [2, 0]]),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from edgecritic.measures import compare as compare
     from edgecritic.measures import score as score
     from edgecritic.measures import score_alone as score_alone
+    from edgecritic.measures.labels import CaseScores as CaseScores
+    from edgecritic.measures.labels import score_labels as score_labels
     from edgecritic.protocols.benchmark import Benchmark as Benchmark
     from edgecritic.protocols.benchmark import BenchmarkResult as BenchmarkResult
     from edgecritic.protocols.counts import Counts as Counts
@@ -44,6 +46,8 @@ _HOMES = {
     "score": "measures",
     "Scores": "measures",
     "score_alone": "measures",
+    "score_labels": "measures.labels",
+    "CaseScores": "measures.labels",
     "detect": "detectors",
     "Detection": "detectors",
     "tune": "tuning.tune",

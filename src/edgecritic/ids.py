@@ -21,7 +21,7 @@ class Id:
     name : str
         An identifier such as ``exact``.
     params : tuple of (str, value)
-        Values are numbers, words, ``True``, ``False``, ``None``, tuples of these, or ids.
+        Values are numbers, words (also with hyphens), ``True``, ``False``, ``None``, tuples of these, or ids.
 
     Examples
     --------
@@ -92,6 +92,10 @@ def _value(node: ast.expr) -> object:
         return node.value
     if isinstance(node, ast.Name):
         return node.id
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and isinstance(node.right, ast.Name):
+        begin = _value(node.left)
+        if isinstance(begin, str) and not isinstance(node.left, ast.Constant):
+            return f"{begin}-{node.right.id}"
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = _value(node.operand)
         if isinstance(number, int | float) and not isinstance(number, bool):
@@ -110,8 +114,9 @@ def _show(value: object) -> str:
     if isinstance(value, Id):
         return str(value)
     if isinstance(value, str):
-        plain = value.isascii() and value.isidentifier() and not keyword.iskeyword(value)
-        return value if plain else repr(value)
+        words = value.split("-")
+        plain = all(word.isidentifier() and not keyword.iskeyword(word) for word in words)
+        return value if plain and value.isascii() else repr(value)
     if isinstance(value, tuple):
         inner = ", ".join(_show(item) for item in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"

@@ -233,7 +233,8 @@ def test_cases_have_a_line_each_and_empty_ones_are_named(volumes, capsys):
     words = home / "found", "--truth", home / "truth", "-m", "dice", "hd95", "--empty", "nan"
     assert main(*words) == 0
     captured = capsys.readouterr()
-    first, second, third, mean, counts = (line.split() for line in captured.out.splitlines()[-5:])
+    table = captured.out.split("\n\n")[0]
+    first, second, third, mean, counts = (line.split() for line in table.splitlines()[-5:])
     assert first[0] == "a"
     assert 0 < float(first[1]) < 1
     # What was missed counts as such, with the diagonal of the volume; what neither has, tells nothing.
@@ -255,10 +256,15 @@ def test_one_object_of_a_label_map(files, capsys):
     labels = np.array([[0, 1, 1, 2], [0, 1, 2, 2]])
     np.save(files / "labels.npy", labels)
     np.save(files / "other.npy", np.where(labels == 2, 1, 2 * labels))
-    with pytest.raises(InputError, match="--label N"):
+    with pytest.raises(InputError, match="--labels all"):
         main(files / "labels.npy", files / "labels.npy", "-m", "dice")
-    assert main(files / "labels.npy", files / "other.npy", "-m", "dice", "--label", 2, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["scores"] == {"dice": 0.0}
+    assert main(files / "labels.npy", files / "other.npy", "-m", "dice", "--labels", 2, "--json") == 0
+    found = json.loads(capsys.readouterr().out)["labels"]
+    assert found["2"] == {
+        "scores": {"dice": 0.0},
+        "empty": "",
+        "counts": {"tp": 0, "fp": 3, "fn": 3, "tn": 2},
+    }
 
 
 def test_one_map_of_the_candidates_file(files, capsys):
@@ -285,3 +291,177 @@ def test_a_strategy_and_a_tolerance_for_all_measures(files, capsys):
         main(files / "maps/0.npy", files / "truths/0.npy", "-m", "sk", "--tolerance", "2")
     with pytest.raises(InputError, match="leave them out"):
         main(files / "maps/0.npy", "--alone", "--strategy", "exact")
+
+
+def missing_cases(home):
+    """Eight truths, and the prediction of one of them."""
+    for folder in ("one", "eight"):
+        (home / folder).mkdir()
+    for number in range(8):
+        np.save(home / "eight" / f"{number}.npy", draw(number))
+    np.save(home / "one/3.npy", draw(3))
+    return home / "one", "--truth", home / "eight", "-m", "dice", "hd95"
+
+
+def test_missing_cases_are_named_and_fail(tmp_path, capsys):
+    words = missing_cases(tmp_path)
+    assert main(*words, "--json") == 1
+    captured = capsys.readouterr()
+    document = json.loads(captured.out)
+    assert document["scores"] == {"dice": 1, "hd95": 0}
+    assert document["missing"] == ["0", "1", "2", "4", "5", "6", "7"]
+    assert "no prediction for 7 cases (0, 1, 2, 4, 5, 6, 7)" in captured.err
+    assert main(*words, "--missing", "skip") == 0
+
+
+def test_missing_cases_count_as_the_worst(tmp_path, capsys):
+    words = missing_cases(tmp_path)
+    assert main(*words, "--missing", "worst", "--json", "--spacing", 2) == 0
+    document = json.loads(capsys.readouterr().out)
+    diagonal = 2 * np.hypot(12, 15)
+    assert document["scores"] == pytest.approx({"dice": 1 / 8, "hd95": 7 / 8 * diagonal})
+    assert document["statistics"]["dice"]["count"] == 8
+    assert main(*words, "--missing", "worst", "--csv") == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["empty"] for row in rows].count("no prediction") == 7
+
+
+def test_predictions_without_a_truth_are_named(files, capsys):
+    np.save(files / "maps/odd.npy", draw(9))
+    assert main(files / "maps", "--truth", files / "truths", "-m", "dice", "--json") == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["without_truth"] == ["odd"]
+    assert "no truth for 1 prediction (odd)" in captured.err
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    """Three cases with labels 1, 2 and, in the first, 3; two methods, of which one misses 2 in the last."""
+    for folder in ("ours", "theirs", "truth"):
+        (tmp_path / folder).mkdir()
+    rng = np.random.default_rng(0)
+    for number in range(3):
+        truth = np.zeros((20, 24), np.uint8)
+        truth[2:8, 3:9], truth[10:16, 12:20] = 1, 2
+        if number == 0:
+            truth[18, 1:5] = 3
+        np.save(tmp_path / "truth" / f"{number}.npy", truth)
+        np.save(tmp_path / "ours" / f"{number}.npy", np.roll(truth, rng.integers(0, 2, 2), (0, 1)))
+        other = np.where((truth == 2) & (number == 2), 0, np.roll(truth, 1 + number, 0))
+        np.save(tmp_path / "theirs" / f"{number}.npy", other)
+    return tmp_path
+
+
+def dice(first, second):
+    return 2 * (first & second).sum() / (first.sum() + second.sum())
+
+
+def test_all_labels_of_a_folder(labelled, capsys):
+    words = labelled / "ours", "--truth", labelled / "truth", "--labels", "all", "-m", "dice"
+    assert main(*words, "--csv") == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [(row["case"], row["label"]) for row in rows] == [
+        *(("0", "1"), ("0", "2"), ("0", "3"), ("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")),
+    ]
+    for row in rows:
+        first, second = (np.load(labelled / name / f"{row['case']}.npy") for name in ("ours", "truth"))
+        label = int(row["label"])
+        assert float(row["dice"]) == pytest.approx(dice(first == label, second == label))
+    assert main(*words, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    means = [np.mean([float(row["dice"]) for row in rows if row["label"] == label]) for label in "123"]
+    assert document["scores"]["dice"] == pytest.approx(np.mean(means))
+    assert document["statistics"]["3"]["dice"]["count"] == 1
+    assert main(*words) == 0
+    assert "95 % of the mean" in capsys.readouterr().out
+
+
+def test_a_label_in_neither_map_is_said_and_left_out(labelled, capsys):
+    words = labelled / "truth", "--truth", labelled / "truth", "--labels", "1,3", "-m", "dice", "hd95"
+    assert main(*words, "--json") == 0
+    captured = capsys.readouterr()
+    assert "label 3 is in neither map of 2 cases (1, 2)" in captured.err
+    document = json.loads(captured.out)
+    assert document["statistics"]["3"]["dice"]["left_out"] == 2
+    assert document["empty"]["3"] == {"candidate": 0, "truth": 0, "both": 2, "missing": 0}
+    assert document["images"]["1"]["labels"]["3"]["scores"] == {"dice": None, "hd95": None}
+    assert main(*words, "--absent", "value", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["images"]["1"]["labels"]["3"]["scores"] == {
+        "dice": 1,
+        "hd95": 0,
+    }
+
+
+def test_a_label_in_no_case_is_an_error(labelled):
+    folders = labelled / "ours", "--truth", labelled / "truth"
+    with pytest.raises(InputError, match="label 5 is in no map; these occur: 1, 2, 3"):
+        main(*folders, "--labels", "1,5", "-m", "dice")
+    with pytest.raises(InputError, match="label 5 is in no map"):
+        main(labelled / "ours/0.npy", labelled / "truth/0.npy", "--labels", 5, "-m", "dice")
+    with pytest.raises(InputError, match="all, numbers such as 1,2, or a file"):
+        main(*folders, "--labels", "liver", "-m", "dice")
+
+
+def test_labels_of_a_file(labelled, capsys):
+    (labelled / "names.toml").write_text(
+        "ignore = 3\n[labels.first]\nvalue = 1\ntolerance = 0.5\n[labels.both]\nvalue = [1, 2]\n"
+    )
+    words = labelled / "ours", "--truth", labelled / "truth", "--labels", labelled / "names.toml"
+    assert main(*words, "-m", "nsd", "--tolerance", 3, "--csv") == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [(row["label"], row["tolerance"]) for row in rows[:2]] == [("first", "0.5"), ("both", "")]
+    for row in rows:
+        first, second = (np.load(labelled / name / f"{row['case']}.npy") for name in ("ours", "truth"))
+        wanted, limit = ([1], 0.5) if row["label"] == "first" else ([1, 2], 3)
+        pair = np.isin(first, wanted) & (second != 3), np.isin(second, wanted)
+        assert float(row["nsd"]) == pytest.approx(score(*pair, f"nsd(tolerance={limit})").mean.popitem()[1])
+    (labelled / "ours/2.npy").unlink()
+    assert main(*words, "-m", "nsd", "--tolerance", 3, "--missing", "worst", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["statistics"]["first"]["nsd"]["count"] == 3
+    assert document["images"]["2"]["labels"]["first"]["scores"] == {"nsd": 0}
+    (labelled / "names.toml").write_text("[labels.first]\nvalues = 1\n")
+    with pytest.raises(InputError, match=r"names\.toml.*no entry 'values'"):
+        main(*words, "-m", "nsd")
+
+
+def test_colours_are_no_labels(tmp_path):
+    from PIL import Image
+
+    from edgecritic.datasets.write import write_map
+
+    Image.fromarray(np.zeros((4, 5, 3), np.uint8)).save(tmp_path / "a.png")
+    write_map(tmp_path / "b.png", np.zeros((4, 5)))
+    with pytest.raises(InputError, match="picture in colours"):
+        main(tmp_path / "a.png", tmp_path / "b.png", "--labels", "all", "-m", "dice")
+
+
+def test_two_methods_are_compared_case_by_case(labelled, capsys):
+    words = f"a={labelled / 'ours'}", labelled / "theirs", "--truth", labelled / "truth"
+    assert main(*words, "--labels", "1,2", "-m", "dice", "--json", "--bootstrap", 200) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert list(document["methods"]) == ["a", "theirs"]
+    apart = {row["label"]: row for row in document["differences"]}
+    values = {
+        method: [case["labels"]["2"]["scores"]["dice"] for case in found["images"].values()]
+        for method, found in document["methods"].items()
+    }
+    expected = np.mean(np.subtract(values["a"], values["theirs"]))
+    assert apart["2"]["estimate"] == pytest.approx(expected)
+    assert apart["2"]["cases"] == 3
+    assert main(*words, "--labels", "1,2", "-m", "dice") == 0
+    assert "p (Wilcoxon)" in capsys.readouterr().out
+
+
+def test_what_is_written(labelled, capsys):
+    out = labelled / "out"
+    words = labelled / "theirs", "--truth", labelled / "truth", "--labels", "all", "-m", "dice", "hd95"
+    assert main(*words, "-o", out) == 0
+    assert "Report: " in capsys.readouterr().out
+    names = {path.name for path in out.iterdir()}
+    assert {"scores.csv", "scores.json", "statistics.csv", "summary.json", "report.md"} <= names
+    assert main(out / "summary.json", "--json") == 0
+    again = json.loads(capsys.readouterr().out)
+    first = json.loads((out / "scores.json").read_text())
+    assert again["statistics"]["2"]["dice"] == first["statistics"]["2"]["dice"]
+    assert again["statistics"]["2"]["hd95"] == first["statistics"]["2"]["hd95"]

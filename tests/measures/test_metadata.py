@@ -111,6 +111,7 @@ def test_what_is_left_out_unless_named():
     on_demand = {"pcm", "cldice", "hd", "f_star", "performance_star", "phi_star", "chi2_star", "fom_star"}
     on_demand |= {"asd", "sensitivity", "specificity"}
     on_demand |= {"volume_difference", "relative_volume_difference", "volume_similarity"}
+    on_demand |= {"lesion_f1", "lesion_dice", "lesion_hd95", "lesion_nsd", "pq"}
     assert left_out == on_demand | {"pri", "voi", "covering", "equilibrium", "entropy", "complexity"}
     assert {entry.name for entry in measures if not entry.info.default} == on_demand
 

@@ -52,15 +52,15 @@ def test_scores_of_a_folder_go_on_where_they_were(home, monkeypatch):
     calls = counted(monkeypatch, score_module, "score_files")
     found = score_folder(home / "maps", home / "truth", settings=DICE, out=home / "out")
     expected = [np.mean([dice(draw(n), draw(10 + n)), dice(draw(n), draw(20 + n))]) for n in range(2)]
-    assert [one.scores["dice"] for one in found.maps.values()] == pytest.approx(expected)
+    assert [case.maps[0].scores["dice"] for case in found.cases.values()] == pytest.approx(expected)
     assert found.means["dice"] == pytest.approx(np.mean(expected))
     assert score_folder(home / "maps", home / "truth", settings=DICE, out=home / "out") == found
     assert len(calls) == 2
     write_map(home / "maps/1.png", draw(5))
     other = score_folder(home / "maps", home / "truth", settings=DICE, out=home / "out")
     assert len(calls) == 3
-    assert other.maps["0"] == found.maps["0"]
-    assert other.maps["1"] != found.maps["1"]
+    assert other.cases["0"] == found.cases["0"]
+    assert other.cases["1"] != found.cases["1"]
     score_folder(home / "maps", home / "truth", settings=DICE, out=home / "out", fresh=True)
     assert len(calls) == 5
 

@@ -194,7 +194,9 @@ def read_spacing(words: Sequence[tuple[float, ...]] | None) -> tuple[float, ...]
     return tuple(number for word in words for number in word) or "file"
 
 
-def read_named(items: Sequence[str], *, must_name: bool = False) -> dict[str, str | Path]:
+def read_named(
+    items: Sequence[str], *, must_name: bool = False, what: str = "detector"
+) -> dict[str, str | Path]:
     """Read NAME=PATH; without a name the last part of the path is one."""
     from edgecritic.errors import InputError
 
@@ -211,7 +213,7 @@ def read_named(items: Sequence[str], *, must_name: bool = False) -> dict[str, st
             raise InputError(f"expected NAME=PATH, got {item!r}")
         if name in found:
             raise InputError(
-                f"two {'curves' if must_name else 'detectors'} are called {name!r}",
+                f"two {'curve' if must_name else what}s are called {name!r}",
                 remedy=f"name them: NAME={path}",
             )
         found[name] = path

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,15 @@ from edgecritic.cli._options import (
     add_spacing,
     add_split,
     add_truth,
+    read_named,
     read_spacing,
+    whole_number,
 )
 
 if TYPE_CHECKING:
-    from edgecritic.run.score import ScoreRun, ScoreSettings
+    from edgecritic.measures.label_maps import Labels
+    from edgecritic.run.score import ScoreSettings
+    from edgecritic.run.score_results import ScoreRun
 
 __all__ = ["add_parser", "run"]
 
@@ -37,11 +42,20 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Compute measures of a candidate against one truth or several (each file may hold the "
         "maps of several annotators), or with --alone the measures that need no truth. "
         "`edgecritic list measures` shows all of them. ↑ marks measures of which more is better, ↓ those of "
-        "which less is. f and fom are 1 at best; f_star and fom_star are their complements.",
-        epilog="Name the files before -m: edgecritic score canny.png truth.png -m fom 'baddeley(k=1)'",
+        "which less is. f and fom are 1 at best; f_star and fom_star are their complements. With --labels "
+        "the objects of label maps are judged one by one. Several folders with --truth are methods, which "
+        "are compared case by case.",
+        epilog="Name the files before -m: edgecritic score canny.png truth.png -m fom 'baddeley(k=1)'; "
+        "edgecritic score ours=FOLDER theirs=FOLDER --truth FOLDER --labels all -m dice hd95",
     )
-    parser.add_argument("candidate", type=Path, help="binary edge map, or a folder of them")
-    parser.add_argument("truths", type=Path, nargs="*", metavar="truth", help="truth files")
+    parser.add_argument(
+        "candidate",
+        metavar="[NAME=]candidate",
+        help="binary edge map or label map, a folder of them, or a summary.json of scores",
+    )
+    parser.add_argument(
+        "truths", nargs="*", metavar="truth", help="truth files; with --truth further folders of candidates"
+    )
     add_truth(parser, required=False)
     parser.add_argument("--alone", action="store_true", help="measures without truth")
     what = parser.add_argument_group("algorithm")
@@ -57,11 +71,35 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="what measures do with empty maps: take their declared value; the same, but leave cases "
         "out of the mean in which both maps are empty; or fail",
     )
+    what.add_argument(
+        "--missing",
+        choices=("fail", "worst", "skip"),
+        default="fail",
+        help="cases of a folder without a prediction: named, left out, and the command fails (the default); "
+        "counted as the worst value of every measure; or left out on purpose",
+    )
+    what.add_argument(
+        "--absent",
+        choices=("skip", "value"),
+        default="skip",
+        help="a label that is in neither map of a case: left out of the mean (the default), or what measures "
+        "declare for two empty maps",
+    )
+    what.add_argument(
+        "--bootstrap",
+        type=whole_number(1),
+        default=1000,
+        metavar="N",
+        help="draws for the confidence intervals of folders (default: 1000)",
+    )
     files = parser.add_argument_group("input")
     add_split(files)
     add_binarize(files, "maps")
     files.add_argument(
-        "--label", type=int, metavar="N", help="judge the object with this number in label maps"
+        "--labels",
+        metavar="all|1,2|FILE.toml",
+        help="judge the objects of label maps: all numbers but 0, these, or those of a file with names, "
+        "tolerances and the label to ignore",
     )
     files.add_argument(
         "--candidate-annotator",
@@ -76,7 +114,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_cluster(work)
     add_fresh(work)
     form = parser.add_argument_group("output")
-    add_out(form, "finished images, so that an interrupted run goes on where it was,")
+    add_out(form, "scores, statistics, report and finished images (an interrupted run goes on where it was)")
     output = form.add_mutually_exclusive_group()
     add_json(output)
     output.add_argument("--csv", action="store_true", help="print comma-separated values, a line per image")
@@ -85,10 +123,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the scores; return 0, or 1 if a file of a folder could not be scored."""
+    """Print the scores; return 0, or 1 if a case of a folder is missing or could not be scored."""
     from edgecritic.errors import InputError
     from edgecritic.run.score import ScoreSettings, check_measures
 
+    if args.candidate.endswith(".json"):
+        return _summaries(args, read_named([args.candidate, *args.truths], what="method"))
     if bool(args.truths or args.truth) == args.alone:
         raise InputError("score needs a truth (edgecritic score CANDIDATE TRUTH …), or --alone to do without")
     if args.alone and (args.strategy is not None or args.tolerance is not None):
@@ -101,123 +141,187 @@ def run(args: argparse.Namespace) -> int:
         resample=args.resample,
         empty=args.empty,
         binarize=args.binarize,
-        label=args.label,
+        labels=_labels(args.labels),
+        absent=args.absent,
+        missing=args.missing,
         level=args.level,
     )
     check_measures(settings)
-    return _folder(args, settings) if args.candidate.is_dir() else _file(args, settings)
+    (place,) = read_named([args.candidate]).values()
+    if not Path(place).is_dir():
+        return _file(args, settings)
+    places = read_named([args.candidate, *(args.truths if args.truth else ())], what="method")
+    return _folders(args, settings, {name: Path(place) for name, place in places.items()})
+
+
+def _labels(text: str | None) -> Labels | None:
+    from edgecritic.measures.label_maps import as_labels
+    from edgecritic.run.label_file import read_labels
+
+    if text is None:
+        return None
+    return read_labels(text) if text.lower().endswith(".toml") else as_labels(text)
 
 
 def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
-    from edgecritic.cli._output import print_json
+    from edgecritic.cli._output import complain, print_json
+    from edgecritic.datasets._guard import quiet
     from edgecritic.geometry import judged_text
-    from edgecritic.run.score import score_files
+    from edgecritic.run.score import check_labels, score_files
 
-    judged = score_files(args.candidate, [*args.truths, *_truths_of_file(args)], settings)
-    found = judged.scores
+    truths = [*map(Path, args.truths), *_truths_of_file(args)]
+    with quiet() if settings.labels is not None else nullcontext():  # the table says what is missed
+        judged = score_files(Path(args.candidate), truths, settings)
+    check_labels([judged], settings.labels)
+    for one in judged.maps:
+        if one.absent:
+            complain(f"label {one.label} is in neither map")
     if args.json:
         print_json(judged.as_dict())
+    elif args.csv and judged.labelled:
+        _print_rows(judged.rows())
     elif args.csv:
-        rows = found.per_annotator
-        names = [str(number + 1) for number in range(len(rows))]
-        _print_csv("annotator", found.measures, zip(names, rows, strict=True))
+        found = judged.maps[0].scores
+        _print_rows([{"annotator": place + 1, **row} for place, row in enumerate(found.per_annotator)])
     else:
-        print(judged_text(found.shape, judged.spacing))
+        if judged.shape:
+            print(judged_text(judged.shape, judged.spacing))
         for note in judged.notes:
             print(note)
-        _tell_surface(args, found.measures)
-        print(found)
+        _tell_surface(args, judged.maps[0].scores.measures if judged.maps else ())
+        print(judged)
     return 0
 
 
 def _truths_of_file(args: argparse.Namespace) -> tuple[Path, ...]:
     """Return the truths of a single map: a file, or what a data set holds of that name."""
-    from edgecritic.cli._output import complain
     from edgecritic.datasets.cases import find_cases
     from edgecritic.errors import InputError
 
     if args.truth is None:
         return ()
-    found = find_cases(args.candidate, args.truth, split=args.split, roles=True)
+    found = find_cases(args.candidate, args.truth, split=args.split)
     if not found.cases:
         raise InputError(f"{args.truth}: holds no truth called like {args.candidate}")
-    for note in found.notes():
-        complain(note)
     return found.cases[0].truths
 
 
-def _folder(args: argparse.Namespace, settings: ScoreSettings) -> int:
-    from edgecritic.cli._output import progress, tell_failures
+def _folders(args: argparse.Namespace, settings: ScoreSettings, places: dict[str, Path]) -> int:
+    from edgecritic.cli._output import progress
     from edgecritic.errors import InputError
     from edgecritic.run.score import score_folder
+    from edgecritic.run.store import safe_name
 
-    if args.truths and (args.truth or len(args.truths) > 1):
+    if args.truths and not args.truth and len(args.truths) > 1:
         raise InputError("a folder of maps has one folder of truths: edgecritic score FOLDER --truth FOLDER")
-    with progress("scoring", unit="image", quiet=args.quiet) as step:
-        found = score_folder(
-            args.candidate,
-            None if args.alone else args.truth or args.truths[0],
-            settings=settings,
-            split=args.split,
-            out=args.out,
-            jobs=args.jobs,
-            cluster=args.cluster,
-            fresh=args.fresh,
-            progress=step,
+    truth = None if args.alone else args.truth or args.truths[0]
+    runs = {}
+    for name, place in places.items():
+        out = None if args.out is None else Path(args.out)
+        with progress("scoring", unit="image", quiet=args.quiet) as step:
+            runs[name] = score_folder(
+                place,
+                truth,
+                settings=settings,
+                split=args.split,
+                out=out if out is None or len(places) == 1 else out / safe_name(name),
+                jobs=args.jobs,
+                cluster=args.cluster,
+                fresh=args.fresh,
+                progress=step,
+            )
+    if args.out is not None and any(run.cases for run in runs.values()):
+        from edgecritic.report.scores import write_scores
+
+        folders = {name: (place, truth) for name, place in places.items()} if truth is not None else {}
+        write_scores(
+            args.out, runs, folders=folders, settings=settings, draws=args.bootstrap, split=args.split
         )
-    status = tell_failures(found.failures)
-    if found.maps:
-        _tell_empty(found, args.empty)
-        _print_folder(found, args)
-    return status if found.maps else 1
+    status = [_tell(run, args) for run in runs.values()]
+    return max(*status, _print_runs(runs, args))
 
 
-def _tell_empty(found: ScoreRun, rule: str) -> None:
-    from edgecritic.cli._output import complain
+def _summaries(args: argparse.Namespace, places: dict[str, str | Path]) -> int:
+    """Print the statistics of scores that were written before."""
+    from edgecritic.run.summary import read_summary
 
-    empty = [f"{name} ({judged.empty})" for name, judged in found.maps.items() if judged.empty]
-    if not empty:
-        return
-    more = f", … {len(empty) - 5} more" if len(empty) > 5 else ""
-    meant = (
-        "measures have the values of their table of empty cases; where both are empty, none"
-        if rule == "nan"
-        else "measures have the values of their table of empty cases; --empty nan leaves out the empty pairs"
-    )
-    complain(f"empty: {', '.join(empty[:5])}{more}: {meant}")
+    return _print_runs({name: read_summary(place) for name, place in places.items()}, args)
+
+
+def _tell(found: ScoreRun, args: argparse.Namespace) -> int:
+    """Say what is not as it should be; return the exit status."""
+    from edgecritic.cli._output import tell_failures
+    from edgecritic.cli._score_text import tell_absent, tell_empty, tell_missing
+
+    status = max(tell_failures(found.failures), tell_missing(found, args.missing))
+    tell_absent(found)
+    tell_empty(found, args.empty)
+    return status if found.cases else 1
+
+
+def _print_runs(runs: dict[str, ScoreRun], args: argparse.Namespace) -> int:
+    from edgecritic.cli._output import print_json, report_page
+    from edgecritic.cli._score_text import difference_table
+    from edgecritic.run.score_results import compare_runs
+
+    if len(runs) == 1:
+        (found,) = runs.values()
+        if found.cases:
+            _print_folder(found, args)
+    else:
+        both = compare_runs(runs, draws=args.bootstrap)
+        if args.json:
+            print_json(both.as_dict(draws=args.bootstrap))
+        elif args.csv:
+            _print_rows(both.rows())
+        else:
+            for name, run in runs.items():
+                print(f"{name}: ", end="")
+                _print_folder(run, args)
+                print()
+            print(difference_table(both) if both.differences else "too few shared cases for a paired test")
+    if args.out is not None and not args.json and not args.csv:
+        print(f"Report: {report_page(args.out)}")
+    return 0
 
 
 def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
     from edgecritic.cli._output import print_json
+    from edgecritic.cli._score_text import case_table, statistics_table
     from edgecritic.datasets.spacing import size_text
     from edgecritic.measures.scoring import render
 
-    scores = {name: judged.scores for name, judged in found.maps.items()}
-    first = next(iter(scores.values()))
     if args.json:
-        print_json(found.as_dict())
+        print_json(found.as_dict(draws=args.bootstrap))
         return
     if args.csv:
-        _print_csv("image", first.measures, ((name, one.mean) for name, one in scores.items()))
+        _print_rows(found.rows())
         return
-    sizes = {judged.spacing for judged in found.maps.values()}
+    sizes = {case.spacing for case in found.cases.values()}
     used = [size_text(size) for size in sizes if size is not None]
     told = f", pixel size {used[0] if len(sizes) == 1 else 'of each file'}" if used else ""
-    kinds = sorted({len(one.shape) for one in scores.values()})
-    print(f"{len(scores)} images, judged in {' and '.join(f'{ndim}-D' for ndim in kinds)}{told}")
+    lost = [(len(found.missing), "without a prediction"), (len(found.failures), "failed")]
+    amiss = "".join(f", {count} {what}" for count, what in lost if count)
+    kinds = sorted({len(case.shape) for case in found.cases.values() if case.shape})
+    where = f", judged in {' and '.join(f'{ndim}-D' for ndim in kinds)}" if kinds else ""
+    print(f"{len(found.cases)} images{where}{told}{amiss}")
     for note in (
         *found.notes,
-        *(f"{name}: {one}" for name, each in found.maps.items() for one in each.notes),
+        *(f"{name}: {one}" for name, case in found.cases.items() for one in case.notes),
     ):
         print(note)
-    _tell_surface(args, first.measures)
-    if args.measures:
-        print(_rows(found))
-        return
-    columns = {"mean": found.means}
-    if any(len(one.annotators) > 1 for one in scores.values()):
-        columns["mean of best"] = found.best
-    print(render(first.measures, first.better, first.families, columns))
+    _tell_surface(args, found.measures)
+    first = found.first
+    if first is None:
+        print("no label but 0 in any of them")
+    elif args.measures or found.labelled:
+        print(case_table(found))
+        print(f"\n{statistics_table(found, draws=args.bootstrap)}")
+    else:
+        columns = {"mean": found.means}
+        if any(len(one.scores.annotators) > 1 for case in found.cases.values() for one in case.maps):
+            columns["mean of best"] = found.best
+        print(render(first.measures, first.better, first.families, columns))
 
 
 def _tell_surface(args: argparse.Namespace, measures: Sequence[str]) -> None:
@@ -229,29 +333,8 @@ def _tell_surface(args: argparse.Namespace, measures: Sequence[str]) -> None:
         print(note)
 
 
-def _rows(found: ScoreRun) -> str:
-    """Return a table with a line per image, in blocks that a terminal can show."""
-    from edgecritic.cli._wide import terminal_width
-    from edgecritic.tables import arrow, text_table
-
-    means, counts = found.means, found.counts
-    better = next(iter(found.maps.values())).scores.better
-    header = ["image", *(f"{name} {arrow(way)}" for name, way in zip(means, better, strict=True))]
-    values = {**{name: one.scores.mean for name, one in found.maps.items()}, "mean": means}
-    rows = [[name, *(_number(row[measure]) for measure in means)] for name, row in values.items()]
-    if min(counts.values()) < len(found.maps):
-        rows.append(["mean of", *(f"{count} of {len(found.maps)}" for count in counts.values())])
-    return text_table(rows, header, align="lr", width=terminal_width())
-
-
-def _number(value: float) -> str:
-    import math
-
-    return "–" if math.isnan(value) else f"{value:.5g}"
-
-
-def _print_csv(first: str, measures: Sequence[str], rows: Any) -> None:
+def _print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
     from edgecritic.tables import csv_text
 
-    lines = ([name, *(repr(values[measure]) for measure in measures)] for name, values in rows)
-    print(csv_text([first, *measures], lines), end="")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    print(csv_text(names, ([row.get(name) for name in names] for row in rows)), end="")

@@ -117,10 +117,24 @@ class Comparison(Judged):
         What measures do where a map is empty; `compare` explains the words.
     targets : tuple of two Target
         What belongs to the candidate alone and to the truth alone.
+    shape : tuple of int
+        Shape of the image; the maps may be cut out of it.
+    size : int
+        Number of pixels of the image that count.
     """
 
-    def __init__(self, candidate: Target, truth: Target, *, on_degenerate: OnDegenerate = "value") -> None:
+    def __init__(
+        self,
+        candidate: Target,
+        truth: Target,
+        *,
+        on_degenerate: OnDegenerate = "value",
+        shape: tuple[int, ...] | None = None,
+        size: int | None = None,
+    ) -> None:
         super().__init__(on_degenerate)
+        self.shape = truth.mask.shape if shape is None else shape
+        self.size = math.prod(self.shape) if size is None else size
         self.targets = self._candidate, self._truth = candidate, truth
         self._matchings: dict[str, Matching] = {}
         self._sums: dict[tuple[str, float], tuple[float, float]] = {}
@@ -154,11 +168,6 @@ class Comparison(Judged):
     def n_truth(self) -> int:
         """Number of truth pixels."""
         return self._truth.count
-
-    @property
-    def size(self) -> int:
-        """Number of pixels of the image."""
-        return int(self.truth.size)
 
     @property
     def thin(self) -> bool:

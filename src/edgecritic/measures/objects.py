@@ -128,7 +128,7 @@ def cldice(comparison: Comparison, /, *, skeleton: str = "skeletonize") -> float
 
 def _step_bands(comparison: Comparison, dilation: float) -> list[BoolArray]:
     check_share("dilation", dilation)
-    shape = comparison.truth.shape
+    shape = comparison.shape
     steps = max(1, round(dilation * diagonal(shape, (1.0,) * len(shape))))
     return [target.cached(f"band {steps}", lambda own: _band(own, steps)) for target in comparison.targets]
 

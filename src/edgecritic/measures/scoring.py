@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ from edgecritic.values import Value, plain_number
 
 __all__ = [
     *("FAMILIES", "Scores", "score", "score_alone"),
-    *("choose", "evaluate", "render", "default_measures"),
+    *("as_scores", "choose", "evaluate", "render", "default_measures", "with_own_tolerance", "worst_values"),
 ]
 
 FAMILIES = (
@@ -35,6 +36,7 @@ FAMILIES = (
     "distances",
     "surfaces",
     "volumes",
+    "lesions",
     "correspondence",
     "regions",
     "without truth",
@@ -202,12 +204,12 @@ def score(
     check_policy(on_degenerate)
     meshes = mesh_pairs(candidate, truths, spacing, on_degenerate)
     if meshes is not None:
-        return _scores(chosen, [[float(bound(pair)) for bound in chosen] for pair in meshes])
+        return as_scores(chosen, [[float(bound(pair)) for bound in chosen] for pair in meshes])
     candidate, several, spacing, notes = on_one_grid(candidate, as_maps(truths), spacing)
     kinds = {bound.entry.info.needs == "segmentation" for bound in chosen}
     if kinds == {True}:
         rows = [_region_row(candidate, truth, chosen) for truth in several]
-        return _scores(chosen, rows, shape=np.shape(candidate), notes=notes)
+        return as_scores(chosen, rows, shape=np.shape(candidate), notes=notes)
     if True in kinds:
         raise InputError(
             "region measures take label maps and the others binary maps; ask for one kind at a time"
@@ -222,7 +224,7 @@ def score(
         rows.append(evaluate(chosen, comparison))
         warned = comparison.warned
     sizes = None if spacing is None else own.spacing
-    return _scores(chosen, rows, shape=own.mask.shape, spacing=sizes, notes=notes)
+    return as_scores(chosen, rows, shape=own.mask.shape, spacing=sizes, notes=notes)
 
 
 def score_alone(
@@ -255,7 +257,7 @@ def score_alone(
     for bound in chosen:
         if bound.entry.info.needs != "candidate":
             raise InputError(f"{bound} needs a truth; use edgecritic.score(candidate, truth)")
-    return _scores(chosen, [[bound(single) for bound in chosen]], shape=mask.shape)
+    return as_scores(chosen, [[bound(single) for bound in chosen]], shape=mask.shape)
 
 
 def default_measures(*, starred: bool = False) -> list[str]:
@@ -324,6 +326,26 @@ def _with_tolerance(measure: Id, tolerance: float) -> Id:
     return Id(measure.name, tuple(options.items()))
 
 
+def with_own_tolerance(chosen: Sequence[BoundMeasure], tolerance: float | None) -> list[BoundMeasure]:
+    """Bind a tolerance to the measures that have one and do not name it, one for one."""
+    if tolerance is None:
+        return list(chosen)
+    return [registry.bind(_with_tolerance(bound.id, tolerance)) for bound in chosen]
+
+
+def worst_values(chosen: Sequence[BoundMeasure], diagonal: float) -> list[float]:
+    """Return what measures are worth where there is nothing to judge.
+
+    The bad end of the range, 0 for shares; the diagonal of the image for distances; else infinity.
+    """
+    infos = [bound.entry.info for bound in chosen]
+    ends = [info.range[info.better == "lower"] for info in infos]
+    return [
+        diagonal if math.isinf(end) and info.units == "distance" else float(end)
+        for end, info in zip(ends, infos, strict=True)
+    ]
+
+
 def evaluate(chosen: Sequence[BoundMeasure], comparison: Comparison) -> list[float]:
     """Compute measures of one comparison."""
     if any(bound.entry.info.needs == "transforms" for bound in chosen):
@@ -389,7 +411,8 @@ def _region_row(segmentation: Any, truth: Any, chosen: Sequence[BoundMeasure]) -
     return [float(bound(prepared)) for bound in chosen]
 
 
-def _scores(chosen: Sequence[BoundMeasure], rows: list[list[float]], **told: Any) -> Scores:
+def as_scores(chosen: Sequence[BoundMeasure], rows: list[list[float]], **told: Any) -> Scores:
+    """Return rows of values, one per truth, under the names of their measures; `told` are further fields."""
     values = np.array(rows, dtype=np.float64)
     values.flags.writeable = False
     return Scores(

@@ -16,7 +16,10 @@ from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.protocols.summary import CountTable, ImageCounts, count_table
 from edgecritic.values import Value
 
-__all__ = ["Interval", "Bootstrap", "Difference", "PairedTest", "bootstrap", "paired_bootstrap"]
+__all__ = [
+    *("Interval", "Bootstrap", "Difference", "PairedTest", "bootstrap", "paired_bootstrap"),
+    *("check_settings", "difference_of", "draw_weights"),
+]
 
 Method = Literal["percentile", "bca"]
 
@@ -147,11 +150,11 @@ def bootstrap(
     """
     chosen = get_protocol(protocol)
     table = _at_least_two(count_table(counts, names=names))
-    _check_settings(draws, level, seed)
+    check_settings(draws, level, seed)
     if method not in ("percentile", "bca"):
         raise InputError(f"method must be percentile or bca, got {method!r}")
     estimate = _scores(table, np.ones((1, len(table))), chosen)
-    drawn = _scores(table, _weights(len(table), draws, seed), chosen)
+    drawn = _scores(table, draw_weights(len(table), draws, seed), chosen)
     left_out = _scores(table, 1 - np.eye(len(table)), chosen) if method == "bca" else None
 
     def found(name: str, groups: Mapping[str, Bootstrap]) -> Bootstrap:
@@ -226,15 +229,15 @@ def paired_bootstrap(
     chosen = get_protocol(protocol)
     table = _at_least_two(count_table(first, names=names))
     other = _in_order(count_table(second, names=names), table)
-    _check_settings(draws, level, seed)
-    weights = _weights(len(table), draws, seed)
+    check_settings(draws, level, seed)
+    weights = draw_weights(len(table), draws, seed)
     whole = np.ones((1, len(table)))
     exact = [_scores(each, whole, chosen) for each in (table, other)]
     drawn = [_scores(each, weights, chosen) for each in (table, other)]
 
     def found(group: str, groups: Mapping[str, PairedTest]) -> PairedTest:
         gaps = {
-            name: _difference(
+            name: difference_of(
                 float(exact[0][group][name][0] - exact[1][group][name][0]),
                 _known(drawn[0][group][name] - drawn[1][group][name]),
                 level,
@@ -256,7 +259,8 @@ def paired_bootstrap(
     return found(_ALL, {name: found(name, {}) for name in common})
 
 
-def _difference(estimate: float, drawn: Array, level: float) -> Difference:
+def difference_of(estimate: float, drawn: Array, level: float) -> Difference:
+    """Return a difference with the interval and the two-sided p of its draws."""
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     fewer = min(np.count_nonzero(drawn <= 0), np.count_nonzero(drawn >= 0))
     p_value = min(1.0, 2 * (1 + int(fewer)) / (drawn.size + 1))
@@ -315,7 +319,7 @@ def _average_precisions(recall: Array, precision: Array, protocol: Protocol) -> 
     ]
 
 
-def _weights(images: int, draws: int, seed: int) -> Array:
+def draw_weights(images: int, draws: int, seed: int) -> Array:
     """Return how often each image is in each draw: (draws, images)."""
     rng = np.random.default_rng(seed)
     chosen = rng.multinomial(images, np.full(images, 1 / images), size=draws)
@@ -359,7 +363,8 @@ def _at_least_two(table: CountTable) -> CountTable:
     return table
 
 
-def _check_settings(draws: Any, level: Any, seed: Any) -> None:
+def check_settings(draws: Any, level: Any, seed: Any) -> None:
+    """Refuse settings of draws that mean nothing."""
     if not isinstance(draws, int) or isinstance(draws, bool) or draws < 1:
         raise InputError(f"draws must be a whole number ≥ 1, got {draws!r}")
     if not isinstance(level, int | float) or not 0 < level < 1:

@@ -15,18 +15,24 @@ if TYPE_CHECKING:
     from edgecritic.run.results import Failure as Failure
     from edgecritic.run.score import ScoreSettings as ScoreSettings
     from edgecritic.run.score import score_folder as score_folder
+    from edgecritic.run.score_results import ScoreRun as ScoreRun
+    from edgecritic.run.score_results import compare_runs as compare_runs
     from edgecritic.run.strength import run_strength as run_strength
+    from edgecritic.run.summary import read_summary as read_summary
     from edgecritic.run.tune import tune_folder as tune_folder
 
 __all__ = [
-    *("Failure", "ScoreSettings", "detect_folder", "run_annotators", "run_bench", "run_regions"),
-    *("run_strength", "score_folder", "tune_folder"),
+    *("Failure", "ScoreRun", "ScoreSettings", "compare_runs", "detect_folder", "read_summary"),
+    *("run_annotators", "run_bench", "run_regions", "run_strength", "score_folder", "tune_folder"),
 ]
 
 _HOMES = {
     "Failure": "results",
+    "ScoreRun": "score_results",
     "ScoreSettings": "score",
+    "compare_runs": "score_results",
     "detect_folder": "detect",
+    "read_summary": "summary",
     "run_annotators": "annotators",
     "run_bench": "bench",
     "run_regions": "regions",

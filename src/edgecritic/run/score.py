@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from edgecritic.datasets._guard import quiet
-from edgecritic.datasets.cases import find_cases
+from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import Content, digest, read_content
 from edgecritic.datasets.files import read_array, read_segmentations, read_truths
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.geometry import find_grid
 from edgecritic.datasets.layouts import find_maps
 from edgecritic.datasets.meshes import is_mesh, read_mesh
+from edgecritic.datasets.names import natural_key
 from edgecritic.datasets.spacing import Sizes
-from edgecritic.errors import (
-    InputError,
-    NotBinaryError,
-)
-from edgecritic.inputs import BoolArray
-from edgecritic.measures import Scores, measures, score, score_alone
-from edgecritic.measures.evidence import Single, compare
-from edgecritic.measures.scoring import choose, default_measures
+from edgecritic.errors import DataError, InputError, NotBinaryError
+from edgecritic.geometry import Resample
+from edgecritic.inputs import BoolArray, as_spacing, diagonal
+from edgecritic.measures import measures, score, score_alone
+from edgecritic.measures.evidence import Comparison, Single, compare
+from edgecritic.measures.label_maps import Label, LabelMap, Labels
+from edgecritic.measures.labels import Absent, CaseScores, ScoredMap, score_labels, worst_labels
+from edgecritic.measures.scoring import as_scores, choose, default_measures, worst_values
 from edgecritic.run.executor import Progress, absolute, run_tasks
-from edgecritic.run.results import Failure, attempt, failure_rows
+from edgecritic.run.results import Failure, attempt
+from edgecritic.run.score_results import ScoreRun, case_of_record, case_record
 from edgecritic.run.store import RECORDS, kept, record_key
-from edgecritic.values import Value, plain_number
+from edgecritic.values import Value
 
-__all__ = ["ScoreRun", "ScoreSettings", "ScoredMap", "check_measures", "score_files", "score_folder"]
+__all__ = ["ScoreSettings", "check_labels", "check_measures", "read_pair", "score_files", "score_folder"]
 
-RECORD_VERSION = 2
+RECORD_VERSION = 3
+
+Missing = Literal["fail", "worst", "skip"]
 
 
 class ScoreSettings(Value):
@@ -50,14 +53,20 @@ class ScoreSettings(Value):
         Of all measures that have a tolerance.
     spacing : tuple of float, "file" or None
         As for `edgecritic.datasets.geometry.find_grid`.
-    resample : "nearest", "stored" or None
-        What is done with a candidate whose grid is not the truth's, as for the same function.
+    resample : {"nearest", "stored"} or None
+        What is done where the grids of the files differ, as for `edgecritic.geometry.place`.
     empty : {"value", "nan", "raise"}
         What measures do with empty maps, `on_degenerate` of :func:`edgecritic.measures.score`.
     binarize : float or None
         Where grey maps are cut; without it they are refused.
-    label : int or None
-        The object of label maps that is judged.
+    labels : Labels or None
+        The objects of label maps that are judged; `edgecritic.measures.label_maps.as_labels` makes it of
+        "all", numbers, or names with numbers.
+    absent : {"skip", "value"}
+        What a label is worth that is in neither map, as for `edgecritic.score_labels`.
+    missing : {"fail", "worst", "skip"}
+        Truths without a prediction: left out, and the run has failed; counted as the worst value of every
+        measure; or left out.
     level : int or None
         Which map of a candidate's file that holds several, from 1.
     """
@@ -66,77 +75,19 @@ class ScoreSettings(Value):
     strategy: str | None = None
     tolerance: float | None = None
     spacing: Sizes | Literal["file"] | None = None
-    resample: Literal["nearest", "stored"] | None = None
+    resample: Resample = None
     empty: Literal["value", "nan", "raise"] = "value"
     binarize: float | None = None
-    label: int | None = None
+    labels: Labels | None = None
+    absent: Absent = "skip"
+    missing: Missing = "fail"
     level: int | None = None
-
-
-class ScoredMap(Value):
-    """The scores of one map, the pixel size that was used, which sides are empty, and what is to be said."""
-
-    scores: Scores
-    spacing: Sizes | None = None
-    empty: str = ""
-    notes: tuple[str, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the scores, ready for JSON."""
-        return {**self.scores.as_dict(), **({"notes": list(self.notes)} if self.notes else {})}
-
-
-class ScoreRun(Value):
-    """The scores of the maps of a folder.
-
-    Attributes
-    ----------
-    maps : dict of ScoredMap
-        By name, in natural order.
-    failures : tuple of Failure
-    notes : tuple of str
-        What was decided about names.
-    """
-
-    maps: dict[str, ScoredMap]
-    failures: tuple[Failure, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def means(self) -> dict[str, float]:
-        """The mean of every measure over the maps where it has a value."""
-        return _means([one.scores.mean for one in self.maps.values()])
-
-    @property
-    def best(self) -> dict[str, float]:
-        """The same of the best values over the truths of each map."""
-        return _means([one.scores.best for one in self.maps.values()])
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """On how many maps every measure has a value."""
-        rows = [one.scores.mean for one in self.maps.values()]
-        return {name: sum(not math.isnan(row[name]) for row in rows) for name in (rows[0] if rows else ())}
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return {
-            "scores": {name: plain_number(value) for name, value in self.means.items()},
-            "counts": self.counts,
-            "images": {name: one.as_dict() for name, one in self.maps.items()},
-            "failures": failure_rows(self.failures),
-            **({"notes": list(self.notes)} if self.notes else {}),
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return a row per map with the mean over its truths."""
-        return [{"image": name, **one.scores.mean} for name, one in self.maps.items()]
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
     id: str
-    path: Path
+    path: Path | None
     truths: tuple[Path, ...]
     settings: ScoreSettings
     folder: Path | None
@@ -160,7 +111,7 @@ def score_folder(
     Parameters
     ----------
     maps : path
-        Folder with one binary map per image.
+        Folder with one binary map, or label map, per image.
     truth : path, optional
         Truths in any known layout; without them measures that need none are computed.
     settings : ScoreSettings, optional
@@ -187,91 +138,122 @@ def score_folder(
     check_measures(chosen)
     home = absolute(out)
     records = None if home is None else home / RECORDS / "@score"
-    found, notes = _pairs(Path(maps), truth, split)
+    found = _pairs(Path(maps), truth, split)
     work = [
-        _Job(name, path.absolute(), tuple(one.absolute() for one in truths), chosen, records, fresh)
-        for name, path, truths in found
+        _Job(name, absolute(path), tuple(one.absolute() for one in truths), chosen, records, fresh)
+        for name, path, truths in found.pairs
+        if path is not None or chosen.missing == "worst"
     ]
     finished = dict(run_tasks(_scored, work, jobs=jobs, cluster=cluster, progress=progress))
-    good: dict[str, ScoredMap] = {}
+    good: dict[str, CaseScores] = {}
     failures = []
-    for name, path, _ in found:
-        if isinstance(finished[name], ScoredMap):
-            good[name] = finished[name]
+    for job in work:
+        one = finished[job.id]
+        if isinstance(one, CaseScores):
+            good[job.id] = one
         else:
-            failures.append(Failure(id=name, path=str(path), message=finished[name]))
-    return ScoreRun(maps=good, failures=tuple(failures), notes=tuple(notes))
+            failures.append(Failure(id=job.id, path=str(job.path or job.truths[0]), message=one))
+    check_labels(good.values(), chosen.labels)
+    return ScoreRun(
+        cases=good,
+        failures=tuple(failures),
+        missing=tuple(name for name, path, _ in found.pairs if path is None),
+        without_truth=found.without_truth,
+        notes=found.notes,
+        files={
+            name: ("" if path is None else path.name, truths[0].name if truths else "")
+            for name, path, truths in found.pairs
+            if name in good
+        },
+    )
 
 
-def _pairs(
-    maps: Path, truth: str | Path | None, split: str | None
-) -> tuple[list[tuple[str, Path, tuple[Path, ...]]], list[str]]:
+class _Pairs(NamedTuple):
+    """Predictions (``None`` where there is none) with their truths, and the predictions that have none."""
+
+    pairs: list[tuple[str, Path | None, tuple[Path, ...]]]
+    without_truth: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _pairs(maps: Path, truth: str | Path | None, split: str | None) -> _Pairs:
     if truth is None:
-        return [(name, paths[0], ()) for name, paths in find_maps(maps).files.items()], []
+        return _Pairs([(name, paths[0], ()) for name, paths in find_maps(maps).files.items()])
     dataset = find_cases(maps, truth, split=split, roles=True)
     if not dataset.cases:
         raise InputError("no map has a truth of the same name; " + "; ".join(dataset.problems()))
-    found = [(case.id, case.prediction, case.truths) for case in dataset.cases if case.prediction is not None]
-    return found, dataset.notes()
+    pairs = {case.id: (case.id, case.prediction, case.truths) for case in dataset.cases}
+    if dataset.without_prediction:
+        every = find_cases(None, truth, split=split)
+        absent = set(dataset.without_prediction)
+        pairs |= {case.id: (case.id, None, case.truths) for case in every if case.id in absent}
+    ordered = [pairs[name] for name in sorted(pairs, key=natural_key)]
+    return _Pairs(ordered, dataset.without_truth, tuple(dataset.notes()))
 
 
-def _scored(job: _Job) -> tuple[str, ScoredMap | str]:
+def check_labels(cases: Collection[CaseScores], labels: Labels | None) -> None:
+    """Refuse labels that occur in no case at all: a number that was mistyped."""
+    if labels is None or labels.wanted is None or not cases:
+        return
+    present = sorted({value for case in cases for value in case.present})
+    for label in labels.wanted:
+        if not set(label.values) & set(present):
+            numbers = ", ".join(map(str, label.values))
+            told = label.name if label.name == numbers else f"{label.name} ({numbers})"
+            raise InputError(
+                f"label {told} is in no map; these occur: {', '.join(map(str, present)) or 'none'}",
+                remedy="correct --labels; --labels all takes every number that occurs",
+            )
+
+
+def _scored(job: _Job) -> tuple[str, CaseScores | str]:
     """Score one map, or take it from the store; a bad file becomes a message."""
     return job.id, attempt(lambda: _kept_scores(job), str)
 
 
-def _kept_scores(job: _Job) -> ScoredMap:
-    candidate, *truths = (read_content(path) for path in (job.path, *job.truths))
-    files = [digest([one]) for one in (candidate, *truths)]
+def _kept_scores(job: _Job) -> CaseScores:
+    truths = [read_content(path) for path in job.truths]
+    candidate = None if job.path is None else read_content(job.path)
+    files = ["" if one is None else digest([one]) for one in (candidate, *truths)]
     key = record_key([RECORD_VERSION, job.settings.as_dict(), files])
     content = kept(
         job.folder,
         job.id,
         key,
-        lambda: _as_record(_quietly_scored(candidate, truths, job.settings)),
+        lambda: case_record(_quietly_scored(candidate, truths, job.settings)),
         fresh=job.fresh,
     )
-    return _as_scored(content)
+    return case_of_record(content)
 
 
-def _quietly_scored(candidate: Content, truths: Sequence[Content], settings: ScoreSettings) -> ScoredMap:
+def _quietly_scored(
+    candidate: Content | None, truths: Sequence[Content], settings: ScoreSettings
+) -> CaseScores:
     """Score one map without a warning of empty maps, in this thread only: the run says which they are."""
     with quiet():
-        return score_files(candidate, truths, settings)
-
-
-def _as_record(one: ScoredMap) -> dict[str, Any]:
-    names = {name: list(getattr(one.scores, name)) for name in ("measures", "better", "families")}
-    told = {"shape": one.scores.shape, "spacing": one.spacing, "empty": one.empty, "notes": one.notes}
-    return {**names, "values": one.scores.annotators.tolist(), **told}
-
-
-def _as_scored(content: dict[str, Any]) -> ScoredMap:
-    names = {name: tuple(content[name]) for name in ("measures", "better", "families")}
-    spacing = None if content["spacing"] is None else tuple(content["spacing"])
-    values = np.array(content["values"], dtype=np.float64)
-    scores = Scores(**names, annotators=values, shape=tuple(content["shape"]), spacing=spacing)
-    return ScoredMap(scores=scores, spacing=spacing, empty=content["empty"], notes=tuple(content["notes"]))
+        return score_files(candidate, truths, settings) if candidate else _worst(truths, settings)
 
 
 def score_files(
     candidate: Path | Content, truths: Sequence[Path | Content], settings: ScoreSettings
-) -> ScoredMap:
+) -> CaseScores:
     """Read a candidate and its truths and compute the measures; without truths those that need none."""
     ids = settings.measures
     if any(is_mesh(_path(source)) for source in (candidate, *truths)):
         return _score_meshes(candidate, truths, settings)
+    if settings.labels is not None:
+        return _score_labels(candidate, truths, settings)
     if _judges_regions(ids):
         grid = find_grid(candidate, truths, resample=settings.resample)
         labels = [grid.bring(truth, found) for truth in truths for found in _label_maps(truth)]
         chosen = grid.bring(candidate, _choose(_label_maps(candidate), settings.level, candidate))
-        return ScoredMap(scores=score(chosen, labels, ids), notes=grid.notes)
+        return CaseScores(maps=(ScoredMap(scores=score(chosen, labels, ids)),), notes=grid.notes)
     held = _masks(candidate, settings)
     if not truths:
         some = held if settings.level is None else [_choose(held, settings.level, candidate)]
         found = [score_alone(one, ids, on_degenerate=settings.empty) for one in some]
         values = np.concatenate([one.annotators for one in found])
-        return ScoredMap(scores=replace(found[0], annotators=values))
+        return CaseScores(maps=(ScoredMap(scores=replace(found[0], annotators=values)),))
     grid = find_grid(candidate, truths, spacing=settings.spacing, resample=settings.resample)
     mask = grid.bring(candidate, _choose(held, settings.level, candidate))
     maps = [grid.bring(truth, found) for truth in truths for found in _masks(truth, settings)]
@@ -284,12 +266,13 @@ def score_files(
         spacing=grid.spacing,
         on_degenerate=settings.empty,
     )
-    return ScoredMap(scores=scores, spacing=scores.spacing, empty=_empty_sides(mask, maps), notes=grid.notes)
+    one = ScoredMap(scores=scores, empty=_empty_sides(mask, maps))
+    return CaseScores(maps=(one,), spacing=scores.spacing, notes=grid.notes)
 
 
 def _score_meshes(
     candidate: Path | Content, truths: Sequence[Path | Content], settings: ScoreSettings
-) -> ScoredMap:
+) -> CaseScores:
     others = [_path(source) for source in (candidate, *truths) if not is_mesh(_path(source))]
     if others or not truths:
         raise InputError(
@@ -303,7 +286,77 @@ def _score_meshes(
         tolerance=settings.tolerance,
         on_degenerate=settings.empty,
     )
-    return ScoredMap(scores=scores)
+    return CaseScores(maps=(ScoredMap(scores=scores),))
+
+
+def _score_labels(
+    candidate: Path | Content, truths: Sequence[Path | Content], settings: ScoreSettings
+) -> CaseScores:
+    if not truths:
+        raise InputError("labels are judged against a truth; measures without truth take binary maps")
+    grid = find_grid(candidate, truths, spacing=settings.spacing, resample=settings.resample)
+    found = score_labels(
+        grid.bring(candidate, _choose(_label_maps(candidate), settings.level, candidate)),
+        [grid.bring(truth, found) for truth in truths for found in _label_maps(truth)],
+        settings.measures,
+        labels=settings.labels,
+        strategy=settings.strategy,
+        tolerance=settings.tolerance,
+        spacing=grid.spacing,
+        on_degenerate=settings.empty,
+        absent=settings.absent,
+    )
+    return replace(found, notes=grid.notes)
+
+
+def _worst(truths: Sequence[Content], settings: ScoreSettings) -> CaseScores:
+    """Return the worst values of a case without a prediction; of labels, of those that the truth has."""
+    labels = settings.labels
+    own = labels is not None and labels.own_tolerances
+    chosen = choose(
+        settings.measures,
+        default_measures(),
+        strategy=settings.strategy,
+        tolerance=None if own else settings.tolerance,
+    )
+    spacing = find_grid(truths[0], truths, spacing=settings.spacing, resample=settings.resample).spacing
+    if labels is None:
+        regions = _judges_regions(settings.measures)
+        shape = (_label_maps(truths[0]) if regions else _masks(truths[0], settings))[0].shape
+        bad = as_scores(chosen, [worst_values(chosen, diagonal(shape, as_spacing(spacing, len(shape))))])
+        return CaseScores(maps=(ScoredMap(scores=bad, empty="candidate"),), spacing=spacing, missing=True)
+    maps = [each for truth in truths for each in _label_maps(truth)]
+    return worst_labels(maps, chosen, labels=labels, spacing=spacing)
+
+
+def read_pair(
+    case: Case, settings: ScoreSettings, label: Label | None, *, spacing: Sizes | None
+) -> Comparison:
+    """Read the candidate and the first truth of a case again: one label of them, or the binary maps."""
+    if case.prediction is None:
+        raise DataError(f"{case.id}: has no prediction")
+    grid = find_grid(case.prediction, case.truths, spacing=settings.spacing, resample=settings.resample)
+    read = _masks if label is None else _read_labels
+    arrays = [
+        grid.bring(
+            case.prediction, _choose(read(case.prediction, settings), settings.level, case.prediction)
+        ),
+        grid.bring(case.truths[0], read(case.truths[0], settings)[0]),
+    ]
+    if label is None:
+        return compare(*arrays, spacing=spacing)
+    candidate, truth = (
+        LabelMap(array, name) for array, name in zip(arrays, ("candidate", "truth"), strict=True)
+    )
+    whole = tuple(slice(0, n) for n in truth.array.shape)
+    counted = truth.array != (settings.labels.ignore if settings.labels else None)
+    masks = [each.mask(label, whole) & counted for each in (candidate, truth)]
+    return compare(*masks, spacing=spacing)
+
+
+def _read_labels(source: Path | Content, settings: ScoreSettings) -> list[Any]:
+    del settings  # labels are read as they are
+    return _label_maps(source)
 
 
 def check_measures(settings: ScoreSettings) -> None:
@@ -321,18 +374,16 @@ def check_measures(settings: ScoreSettings) -> None:
 
 
 def _masks(source: Path | Content, settings: ScoreSettings) -> list[BoolArray]:
-    if settings.label is not None:
-        return [read_array(source) == settings.label]
     try:
         return read_truths(source, binarize=settings.binarize)
     except NotBinaryError as error:
-        remedy = f"{error.remedy}; of a label map --label N takes one object"
+        remedy = f"{error.remedy}; of label maps --labels all or --labels 1,2 judges each object"
         raise NotBinaryError(error.message, path=error.path, remedy=remedy) from error
 
 
 def _empty_sides(candidate: BoolArray, maps: Sequence[BoolArray]) -> str:
-    sides = [("candidate", not candidate.any()), ("truth", not all(one.any() for one in maps))]
-    return " and ".join(name for name, empty in sides if empty)
+    nothing, no_truth = not candidate.any(), not all(one.any() for one in maps)
+    return "both" if nothing and no_truth else "candidate" if nothing else "truth" if no_truth else ""
 
 
 def _judges_regions(ids: Sequence[str] | None) -> bool:
@@ -347,7 +398,14 @@ def _label_maps(source: Path | Content) -> list[Any]:
     found = find_format(_path(source))
     if found is not None and found.info.labels is not None:
         return list(read_segmentations(source))
-    return [read_array(source)]
+    array = read_array(source)
+    if found is not None and found.info.picture and array.ndim == 3:
+        raise InputError(
+            "is a picture in colours where numbers of labels were expected",
+            path=_path(source),
+            remedy="save the labels as grey values: PNG of 8 or 16 bits, or .npy",
+        )
+    return [array]
 
 
 def _choose(maps: list[Any], number: int | None, source: Path | Content) -> Any:
@@ -358,9 +416,3 @@ def _choose(maps: list[Any], number: int | None, source: Path | Content) -> Any:
             f"{_path(source)}: holds {len(maps)} maps; choose one with --candidate-annotator 1 … {len(maps)}"
         )
     return maps[number - 1]
-
-
-def _means(rows: list[dict[str, float]]) -> dict[str, float]:
-    names = rows[0] if rows else ()
-    defined = {name: [row[name] for row in rows if not math.isnan(row[name])] for name in names}
-    return {name: sum(values) / len(values) if values else math.nan for name, values in defined.items()}
