@@ -74,7 +74,11 @@ def test_ignored_pixels_count_nowhere():
 
 
 def test_labels_in_one_map_or_in_none():
-    found = score_labels([[1, 0, 0]], [[0, 2, 0]], ["dice", "hd95"], labels=[1, 2, 3], on_degenerate="nan")
+    with pytest.warns(UserWarning, match="no edge pixels"):  # what was missed keeps its value, and is said
+        found = score_labels(
+            [[1, 0, 0]], [[0, 2, 0]], ["dice", "hd95"], labels=[1, 2, 3], on_degenerate="nan"
+        )
+    assert found["1"]["dice"] == found["2"]["dice"] == 0
     assert [one.empty for one in found.maps] == ["truth", "candidate", "both"]
     assert [one.absent for one in found.maps] == [False, False, True]
     assert math.isnan(found["3"]["dice"])

@@ -406,7 +406,12 @@ def test_the_band_of_a_mesh():
         assert score(*pair, text)[text] == pytest.approx(expected, abs=0.02)
     thick = score(candidate, truth, text, spacing=(3.0, 1.0))[text]
     assert thick != pytest.approx(expected, abs=0.02)
-    for wrong in ("surface=mesh", "distance=2", "surface=mesh, distance=0.1", "surface=mesh, distance=-1"):
+    for wrong in (
+        "surface=mesh",
+        "distance=2, dilation=0.1",
+        "surface=mesh, distance=0.1",
+        "surface=mesh, distance=-1",
+    ):
         with pytest.raises(InputError):
             score(candidate, truth, f"boundary_iou({wrong})")
 
