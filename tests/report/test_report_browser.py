@@ -146,6 +146,26 @@ def test_filtering(open_page, report):
     assert len(column(page, 1)) == 300
 
 
+def test_filtering_by_class(open_page, make_results, tmp_path):
+    results = make_results(2, 4)
+    names = ("road", "<b>car</b>", "sky")
+    for detector in results["detectors"]:
+        scores = {key: detector[key] for key in ("ods", "ois", "ap", "r50", "images")}
+        detector["classes"] = {name: {**scores, "folder": f"class_{k}"} for k, name in enumerate(names)}
+    file = tmp_path / "classes.html"
+    file.write_text(page_of(results), encoding="utf-8")
+    page = open_page(file)
+    rows = page.locator("table[data-name=class-scores] tbody tr")
+    assert rows.count() == 6
+    page.locator("#class-scores-pick").select_option("<b>car</b>")
+    assert rows.count() == 2
+    assert set(rows.locator("td").first.all_text_contents()) == {"<b>car</b>"}
+    assert page.locator("#class-scores-count").text_content() == "2 of 6 rows"
+    assert page.locator("#images-count").text_content() == "8 rows"
+    page.locator("#images-find").fill("nothing like it")
+    assert rows.count() == 2
+
+
 def place_on_page(page, recall, precision):
     """Return where a point of the plot is, read from the plot's own frame."""
     frame = page.locator("#pr-chart rect.axis").bounding_box()
