@@ -21,11 +21,11 @@ from pathlib import Path
 import pytest
 
 from edgecritic import errors
-from edgecritic.cli.listing import KINDS, entries
+from edgecritic.catalogue import KINDS, table_of
+from edgecritic.cli.listing import entries
 from edgecritic.cli.main import build_parser, main
-from edgecritic.detectors import detectors
 from edgecritic.matching import strategies
-from edgecritic.measures import measures
+from edgecritic.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -61,7 +61,7 @@ def reference(monkeypatch):
 @pytest.fixture
 def own_registries(monkeypatch):
     """Let pages register things without leaving them behind."""
-    for registry in (strategies, measures, detectors):
+    for registry in filter(lambda table: isinstance(table, Registry), map(table_of, KINDS)):
         registry.names()
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
 

@@ -112,7 +112,7 @@ def test_grids_are_right_or_refused(tmp_path, kind, seed):
     settings = ScoreSettings(measures=MEASURES)
     if kind in ("same", "permuted", "flip alone"):
         judged = score_files(paths[0], [paths[1]], settings)
-        assert dict(judged.scores) == pytest.approx(dict(right), rel=1e-5)
+        assert dict(judged.maps[0].scores) == pytest.approx(dict(right), rel=1e-5)
         assert bool(judged.notes) == (kind != "same")
         both = edgecritic.score(nibabel.load(paths[0]), nibabel.load(paths[1]), MEASURES)
         assert dict(both) == pytest.approx(dict(right), rel=1e-5)
@@ -127,7 +127,7 @@ def test_grids_are_right_or_refused(tmp_path, kind, seed):
     assert "resampled" in moved.note
     judged = score_files(paths[0], [paths[1]], ScoreSettings(measures=MEASURES, resample="nearest"))
     expected = edgecritic.score(moved.array, truth, MEASURES, spacing=nibabel.affines.voxel_sizes(affine))
-    assert dict(judged.scores) == pytest.approx(dict(expected), rel=1e-5)
+    assert dict(judged.maps[0].scores) == pytest.approx(dict(expected), rel=1e-5)
     assert "resampled" in judged.notes[0]
 
 
@@ -223,7 +223,7 @@ def test_planes_keep_their_dimension(tmp_path):
     )
     nibabel.save(flipped, tmp_path / "found.nii")
     judged = score_files(tmp_path / "found.nii", [tmp_path / "truth.nii"], ScoreSettings(measures=("dice",)))
-    assert (judged.scores["dice"], judged.scores.shape, judged.spacing) == (1, (12, 9), (2, 3))
+    assert (judged.maps[0].scores["dice"], judged.maps[0].scores.shape, judged.spacing) == (1, (12, 9), (2, 3))
 
 
 def test_images_of_simpleitk_carry_their_geometry():
