@@ -195,14 +195,17 @@ def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
 
 def _truths_of_file(args: argparse.Namespace) -> tuple[Path, ...]:
     """Return the truths of a single map: a file, or what a data set holds of that name."""
+    from edgecritic.cli._output import complain
     from edgecritic.datasets.cases import find_cases
     from edgecritic.errors import InputError
 
     if args.truth is None:
         return ()
-    found = find_cases(args.candidate, args.truth, split=args.split)
+    found = find_cases(args.candidate, args.truth, split=args.split, roles=True)
     if not found.cases:
         raise InputError(f"{args.truth}: holds no truth called like {args.candidate}")
+    for note in found.notes():
+        complain(note)
     return found.cases[0].truths
 
 
