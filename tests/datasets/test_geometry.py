@@ -223,7 +223,11 @@ def test_planes_keep_their_dimension(tmp_path):
     )
     nibabel.save(flipped, tmp_path / "found.nii")
     judged = score_files(tmp_path / "found.nii", [tmp_path / "truth.nii"], ScoreSettings(measures=("dice",)))
-    assert (judged.maps[0].scores["dice"], judged.maps[0].scores.shape, judged.spacing) == (1, (12, 9), (2, 3))
+    assert (judged.maps[0].scores["dice"], judged.maps[0].scores.shape, judged.spacing) == (
+        1,
+        (12, 9),
+        (2, 3),
+    )
 
 
 def test_images_of_simpleitk_carry_their_geometry():

@@ -46,7 +46,7 @@ def test_a_walk_through_maps_is_the_same(given_):
         assert step.rests == (step.gained.size + step.lost.size == 0)
 
 
-@pytest.mark.parametrize("strategy", ["exact", "distance", "area", "exact(window=3)", "hungarian"])
+@pytest.mark.parametrize("strategy", ["exact", "distance", "exact(window=3)", "hungarian"])
 @given(strengths(), st.integers(0, 99))
 def test_matchings_that_follow_are_those_made_one_by_one(strategy, given_, seed):
     strength, thresholds = given_
@@ -61,6 +61,22 @@ def test_matchings_that_follow_are_those_made_one_by_one(strategy, given_, seed)
         ]
         assert found.truth[place] == sum(one.matched_truth.sum() for one in single)
         assert found.candidate[place] == np.any([one.matched_candidate for one in single], axis=0).sum()
+
+
+@given(strengths(), st.integers(0, 99))
+def test_areas_that_follow_are_those_made_one_by_one(given_, seed):
+    strength, thresholds = given_
+    rng = np.random.default_rng(seed)
+    truths = [rng.random(strength.shape) < 0.2 for _ in range(2)]
+    found = follow(Walk(strength, thresholds), truths, strategy="area", tolerance=1.5)
+    for place, threshold in enumerate(thresholds):
+        candidate = strength >= threshold
+        single = [match(candidate, truth, strategy="area", tolerance=1.5) for truth in truths]
+        union = match(candidate, truths[0] | truths[1], strategy="area", tolerance=1.5)
+        assert found.truth[place] == sum(one.tp for one in single)
+        assert found.truth_total[place] == sum(one.tp + one.fn for one in single)
+        assert found.candidate[place] == union.tp
+        assert found.candidate_total[place] == union.tp + union.fp
 
 
 def test_as_many_maps_as_thresholds():
