@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from edgecritic.cli.main import main
 from edgecritic.datasets.content import Content
 from edgecritic.datasets.meshes import MESH_SUFFIXES, is_mesh, read_mesh
 from edgecritic.errors import DataError, InputError
@@ -176,8 +178,6 @@ def test_files_on_disk(tmp_path):
 
 
 def test_the_command_scores_meshes(tmp_path, capsys):
-    from edgecritic.cli.main import main
-
     (tmp_path / "a.obj").write_text(obj())
     (tmp_path / "b.stl").write_bytes(stl())
     (tmp_path / "c.ply").write_bytes(ply("ascii").replace(b"0.0 0.0 -3.0", b"0.0 0.0 -5.0"))
@@ -192,6 +192,33 @@ def test_the_command_scores_meshes(tmp_path, capsys):
     assert (
         main(["score", str(tmp_path / "a.obj"), str(tmp_path / "volume.npy"), "-m", "hd(surface=mesh)"]) == 1
     )
-    assert "on_grid" in capsys.readouterr().err
+    assert "tells where it lies" in capsys.readouterr().err
     assert main(["score", str(tmp_path / "a.obj"), str(tmp_path / "b.stl"), "-m", "hd95"]) == 1
     assert "surface=mesh" in capsys.readouterr().err
+
+
+def test_a_mesh_is_judged_by_a_volume_where_it_lies(tmp_path, capsys):
+    from edgecritic.datasets.geometry import Geometry
+    from edgecritic.datasets.write import write_map
+
+    affine = np.array([[-2.0, 0, 0, 30], [0, 0, 1.5, -4], [0, 1, 0, 7], [0, 0, 0, 1]])
+    mask = np.zeros((16, 20, 18), dtype=bool)
+    mask[4:12, 5:15, 4:14] = True
+    write_map(tmp_path / "box.nii.gz", mask, geometry=Geometry.of(affine, mask.shape))
+    low, high = np.array([3.5, 4.5, 3.5]), np.array([11.5, 14.5, 13.5])  # faces lie between voxels
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    world = (low + corners * (high - low)) @ affine[:3, :3].T + affine[:3, 3]
+    quads = [(1, 2, 4, 3), (5, 6, 8, 7), (1, 2, 6, 5), (3, 4, 8, 7), (1, 3, 7, 5), (2, 4, 8, 6)]
+    for name, shift in (("here.obj", 0.0), ("there.obj", 3.0)):
+        lines = [f"v {x} {y} {z}" for x, y, z in world + np.array([0, 0, shift])]
+        faces = [f"f {' '.join(map(str, quad))}" for quad in quads]
+        (tmp_path / name).write_text("\n".join([*lines, *faces]) + "\n")
+    values = {}
+    for name in ("here.obj", "there.obj"):
+        words = ["score", str(tmp_path / name), str(tmp_path / "box.nii.gz"), "-m", "hd(compat=meshmetrics)"]
+        assert main([*words, "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        values[name] = document["scores"]["hd(compat=meshmetrics)"]
+        assert any("RAS" in note for note in document["notes"])
+    assert values["here.obj"] < 1.5  # edges between voxels are cut off
+    assert values["there.obj"] == pytest.approx(3, abs=0.8)

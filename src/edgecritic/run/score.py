@@ -12,7 +12,7 @@ import numpy as np
 from edgecritic.datasets._guard import quiet
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import Content, digest, read_content
-from edgecritic.datasets.files import read_array, read_segmentations, read_truths
+from edgecritic.datasets.files import read_array, read_geometry, read_segmentations, read_truths
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.geometry import find_grid
 from edgecritic.datasets.layouts import find_maps
@@ -20,7 +20,7 @@ from edgecritic.datasets.meshes import is_mesh, read_mesh
 from edgecritic.datasets.names import natural_key
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError, NotBinaryError
-from edgecritic.geometry import Resample
+from edgecritic.geometry import Geometry, Resample
 from edgecritic.inputs import BoolArray, as_spacing, diagonal
 from edgecritic.measures import measures, score, score_alone
 from edgecritic.measures.evidence import Comparison, Single, compare
@@ -273,20 +273,38 @@ def score_files(
 def _score_meshes(
     candidate: Path | Content, truths: Sequence[Path | Content], settings: ScoreSettings
 ) -> CaseScores:
-    others = [_path(source) for source in (candidate, *truths) if not is_mesh(_path(source))]
-    if others or not truths:
+    """Judge meshes by meshes, or by a volume whose file tells where it lies."""
+    sources = (candidate, *truths)
+    if not truths:
+        raise InputError("measures of a mesh need a truth", remedy="leave out --alone")
+    volumes = [source for source in sources if not is_mesh(_path(source))]
+    told = [read_geometry(source, verify=False) for source in volumes]
+    alone = len(truths) == 1 or (candidate in volumes and len(volumes) == 1) or not volumes
+    if len(volumes) > 1 or not alone or any(one is None or not one.placed for one in told):
         raise InputError(
-            "a mesh is judged by other meshes here" + (f", got {others[0]}" if others else ""),
-            remedy="to judge it by a volume use Python: edgecritic.score(mesh.on_grid(affine), volume, …)",
+            "meshes are judged by meshes, or by one volume whose file tells where it lies, "
+            f"got {', '.join(_path(source).name for source in volumes)}",
+            remedy="save the volume as NIfTI, NRRD or MetaImage with its position",
         )
+    grid = told[0] if told else None
+    sides = [_surface(source, grid, settings) for source in sources]
     scores = score(
-        read_mesh(candidate),
-        [read_mesh(truth) for truth in truths],
+        sides[0],
+        sides[1] if len(truths) == 1 else sides[1:],
         settings.measures,
         tolerance=settings.tolerance,
+        spacing=None if grid is None else grid.spacing,
         on_degenerate=settings.empty,
     )
-    return CaseScores(maps=(ScoredMap(scores=scores),))
+    notes = () if grid is None else ("coordinates of meshes are taken as millimetres RAS, those of NIfTI",)
+    return CaseScores(maps=(ScoredMap(scores=scores),), notes=notes)
+
+
+def _surface(source: Path | Content, grid: Geometry | None, settings: ScoreSettings) -> Any:
+    if not is_mesh(_path(source)):
+        return _choose(_masks(source, settings), settings.level, source)
+    mesh = read_mesh(source)
+    return mesh if grid is None else mesh.on_grid(grid.affine)
 
 
 def _score_labels(
