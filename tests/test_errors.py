@@ -9,6 +9,7 @@ import pickle
 import pkgutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import edgecritic
@@ -145,3 +146,13 @@ def test_the_search_for_deciding_messages_finds_them():
 )
 def test_no_message_decides(file):
     assert messages_that_decide(ast.parse(file.read_text(encoding="utf-8"))) == []
+
+
+def test_arrays_in_place_of_words_are_refused_in_words():
+    image = np.zeros((9, 9))
+    for call in (
+        lambda: edgecritic.detect(image, "sobel", kind=image),
+        lambda: edgecritic.score(image > 1, image > 1, "dice", on_degenerate=image),
+    ):
+        with pytest.raises(InputError, match=r"an array of shape \(9, 9\)"):
+            call()

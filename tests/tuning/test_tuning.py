@@ -270,3 +270,12 @@ def test_rows_are_the_curves():
         assert (row["detector"], row["threshold"]) == (found.detectors[d], found.thresholds[d, k])
         assert row["pixels"] == found.counts[d, k]
         assert (row["sk"], row["f"]) == tuple(found.values[d, k])
+
+
+def test_one_detector_needs_no_list():
+    image = np.zeros((12, 12))
+    image[:, 6:] = 1
+    found = [
+        tune(image, image > 0, detectors=one, measures="sk", thresholds=5) for one in ("sobel", ["sobel"])
+    ]
+    assert found[0] == found[1]

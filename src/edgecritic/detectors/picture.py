@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
+from edgecritic.ids import shown
 from edgecritic.inputs import Spacing, as_array, as_spacing
 
 __all__ = ["Picture", "Kind", "Border", "as_picture", "FloatMap", "Block"]
@@ -141,8 +142,8 @@ def as_picture(image: Any, kind: Kind = "auto", spacing: Spacing = None) -> Pict
 
 
 def _channels(array: NDArray[Any], kind: str) -> tuple[NDArray[Any], ...]:
-    if kind not in ("auto", "grey", "colour", "volume"):
-        raise InputError(f'kind must be "auto", "grey", "colour" or "volume", got {kind!r}')
+    if not isinstance(kind, str) or kind not in ("auto", "grey", "colour", "volume"):
+        raise InputError(f'kind must be "auto", "grey", "colour" or "volume", got {shown(kind)}')
     shape = array.shape
     if array.ndim == 2 and kind in ("auto", "grey"):
         return (array,)

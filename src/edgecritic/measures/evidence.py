@@ -12,7 +12,7 @@ import numpy as np
 
 from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.grids import on_one_grid
-from edgecritic.ids import Id
+from edgecritic.ids import Id, shown
 from edgecritic.inputs import BoolArray, Spacing, as_pair, as_spacing
 from edgecritic.maps.nearest import FloatMap, nearest_distances
 from edgecritic.maps.target import Target, as_empty_distance, bounding_box
@@ -343,8 +343,8 @@ def compare(
 
 def check_policy(on_degenerate: str) -> None:
     """Refuse an unknown word for what to do with empty maps."""
-    if on_degenerate not in get_args(OnDegenerate):
-        raise InputError(f'on_degenerate must be "value", "nan" or "raise", got {on_degenerate!r}')
+    if not isinstance(on_degenerate, str) or on_degenerate not in get_args(OnDegenerate):
+        raise InputError(f'on_degenerate must be "value", "nan" or "raise", got {shown(on_degenerate)}')
 
 
 def _power(distances: FloatMap, k: float) -> float:

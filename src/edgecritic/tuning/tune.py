@@ -36,7 +36,7 @@ def tune(
     image: Any,
     truths: Any = None,
     *,
-    detectors: Sequence[Detector] | None = None,
+    detectors: str | Sequence[Detector] | None = None,
     measures: str | Id | Sequence[str | Id] | None = None,
     strategy: str | Id | None = None,
     tolerance: float | None = None,
@@ -54,7 +54,7 @@ def tune(
         As for :func:`edgecritic.detectors.detect`.
     truths : array_like or list of them, optional
         One or several ground truths. Without any, measures that need none choose (`complexity`).
-    detectors : list of ids, functions or folders, optional
+    detectors : id, or list of ids, functions or folders, optional
         :data:`DEFAULT_DETECTORS` if not given.
     measures : ids, optional
         All that need no matching, in the form in which the paper [1]_ prints them: of similarities that
@@ -142,7 +142,11 @@ def _check_measures(chosen: Sequence[BoundMeasure], truths: Any) -> None:
         raise InputError(f"{', '.join(wrong)} cannot judge an edge map {_without(truths)}")
 
 
-def _chosen_detectors(detectors: Sequence[Detector] | None, thresholds: Thresholds) -> Sequence[Detector]:
+def _chosen_detectors(
+    detectors: str | Sequence[Detector] | None, thresholds: Thresholds
+) -> Sequence[Detector]:
+    if isinstance(detectors, str):
+        return [detectors]
     if detectors is None:
         return MATLAB_DETECTORS if isinstance(thresholds, str) else DEFAULT_DETECTORS
     if len(detectors) == 0:
