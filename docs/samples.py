@@ -74,13 +74,16 @@ def detector(name: str) -> Drawn:
     )
 
 
-def protocol(name: str) -> Drawn:
-    """Draw the curve of two simulated detectors under a protocol."""
+def protocol(name: str) -> Drawn | None:
+    """Draw the curve of two simulated detectors under a protocol, if it judges contours of one class."""
     from matplotlib.figure import Figure
 
     import edgecritic
     from edgecritic.datasets import synthetic
 
+    rules = edgecritic.get_protocol(name)
+    if rules.judges != "boundaries" or rules.classes is not None:
+        return None
     figure = Figure(figsize=(4.2, 3.4), layout="constrained")
     axes = figure.subplots()
     for detector_name, colour in (("good", "#0072b2"), ("thick", "#d55e00")):
