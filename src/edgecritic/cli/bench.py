@@ -282,6 +282,8 @@ def _judge_by_strength(
             masks=args.masks,
             split=args.split,
             binarize=args.binarize,
+            spacing=read_spacing(args.spacing),
+            resample=args.resample,
             fresh=args.fresh,
             cache=args.cache,
             progress=step,

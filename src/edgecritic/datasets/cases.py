@@ -99,6 +99,12 @@ class Case:
             raise InputError(f"{self.id}: the annotators' maps differ in shape: {shapes}")
         return maps
 
+    def truth_spacing(self) -> Sizes | None:
+        """Return the voxel size of truths that are volumes, None of images and where no file tells one."""
+        sources = [self.source(path) for path in self.truths]
+        sizes = find_grid(sources[0], sources).spacing
+        return sizes if sizes is not None and len(sizes) == 3 else None
+
     def load_labels(self) -> list[NDArray[np.integer[Any]]]:
         """Return one label map per annotator (`Segmentation` in BSDS files), all of one shape."""
         return [_whole(labels) for path in self.truths for labels in read_segmentations(self.source(path))]
