@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import ndimage
+from scipy.special import expit
 
 from bars import Figure, Given, check, child, cpu
 from edgecritic import Matching, detect, match, sweep
@@ -26,7 +27,7 @@ from growth import exponent, peak_memory
 PART = "volumes"
 
 MAP = "mni152/mni_icbm152_wm_tal_nlin_sym_09a_converted.nii.gz"
-SIDES = (80, 112, 160, 222, 292)
+SIDES = (64, 90, 128, 180, 252)
 """Of generated volumes; the smallest has 10⁵ strength voxels, the largest 5·10⁶."""
 
 
@@ -83,13 +84,15 @@ def growing(given: Given) -> Iterator[Figure]:
 
 
 def generated(side: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return edge strengths and the surface of round objects, about as dense as those of the white matter."""
+    """Return edge strengths and the surface of round objects, about as dense as those of the white matter.
+
+    A soft map of objects takes the place of the map of white matter; strengths are its gradients.
+    """
     rng = np.random.default_rng(side)
-    field = ndimage.gaussian_filter(rng.standard_normal((side,) * 3, dtype=np.float32), 12.0)
-    truth = inner_boundary(field > 0.6 * field.std())
-    strength = ndimage.gaussian_filter(truth.astype(np.float32), 1.2)
-    strength *= 1 + 0.2 * rng.standard_normal(strength.shape, dtype=np.float32)
-    return np.clip(strength / np.float32(0.5), 0, 1), truth
+    field = ndimage.gaussian_filter(rng.standard_normal((side,) * 3, dtype=np.float32), 10.0)
+    share = expit(15 * (field / field.std() - 0.6))
+    strength = ndimage.gaussian_gradient_magnitude(share, 1.0)
+    return strength / strength.max(), inner_boundary(share >= 0.5)
 
 
 def measure(side: int) -> dict[str, float]:
