@@ -27,6 +27,7 @@ PARTS = {
     "matching": ("matching",),
     "boundary": ("boundary", "boundary_command"),
     "regions": ("regions",),
+    "volumes": ("volumes",),
     "classes": ("classes",),
     "measures": ("measures", "meshes", "labels"),
     "detectors": ("detectors",),

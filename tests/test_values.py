@@ -246,6 +246,7 @@ MAKERS = [
     lambda: edgecritic.protocols.human_level([edgecritic.protocols.human_counts(TRUTHS)]),
     lambda: importlib.import_module("edgecritic.protocols.crispness").summarise_crispness([0.5, 0.7]),
     lambda: importlib.import_module("edgecritic.maps.suppression").get_recipe("hed"),
+    lambda: importlib.import_module("edgecritic.maps.suppression").get_recipe("surface"),
     lambda: edgecritic.protocols.ClassRules(names=("road", "car")),
     benchmark,
     granularity,

@@ -31,6 +31,7 @@ __all__ = [
     "as_spacing",
     "as_tolerance",
     "SIDEWAYS",
+    "check_dimensions",
     "check_shapes",
     "diagonal",
 ]
@@ -96,7 +97,7 @@ def as_mask(data: Any, name: str = "map") -> BoolArray:
     array([[False,  True]])
     """
     array = as_array(data, name)
-    _check_dimensions(array, name)
+    check_dimensions(array, name)
     if array.dtype != np.bool_:
         array = _two_valued(array, name)
     return np.ascontiguousarray(array, dtype=np.bool_)
@@ -182,7 +183,7 @@ def as_strength(data: Any, name: str = "strength") -> FloatArray:
     array([[0. , 0.2]])
     """
     array = as_array(data, name)
-    _check_dimensions(array, name)
+    check_dimensions(array, name)
     if array.dtype == np.bool_:
         return np.ascontiguousarray(array, dtype=np.float64)
     if array.dtype.kind == "u":
@@ -271,7 +272,8 @@ def as_distance(value: Any, name: str) -> float:
     return number
 
 
-def _check_dimensions(array: NDArray[Any], name: str) -> None:
+def check_dimensions(array: NDArray[Any], name: str) -> None:
+    """Refuse what is neither an image nor a volume, or has no pixels."""
     if array.ndim not in (2, 3):
         raise InputError(
             f"{name} must have 2 or 3 dimensions, (plane,) row, column, got shape {array.shape}",

@@ -33,6 +33,7 @@ def test_all_presets_are_there():
         "multicue",
         "strict",
         "ceval",
+        "volume",
         "bsds-regions",
         "sbd",
         "sbd-seal-thin",
@@ -54,7 +55,7 @@ def test_presets_are_printed_hashed_and_rebuilt(name):
     assert text.startswith(f"{name}: ")
     if protocol.judges == "boundaries":
         assert protocol.ap_rule in text
-        assert str(protocol.relative_tolerance) in text
+        assert str(protocol.relative_tolerance or "2 px (mm") in text
     again = Protocol(**json.loads(json.dumps(protocol.as_dict())))
     assert again == protocol
     assert again.digest == protocol.digest
@@ -105,6 +106,7 @@ def test_digest_counts_what_decides_numbers():
         "threshold_floor": 0.1,
         "zero_threshold": True,
         "thin": False,
+        "truth": "inner",
         "mask": "after",
         "ap_rule": "d",
         "duplicates": "last",
@@ -138,6 +140,7 @@ def test_digest_counts_what_decides_numbers():
         ({"ap_rule": "b"}, "needs zero_threshold"),
         ({"duplicates": "middle"}, "first, last"),
         ({"mask": "never"}, "before, after"),
+        ({"truth": "outer"}, "given, inner"),
         ({"id": "my protocol"}, "must be a word"),
         ({"title": None}, "must be text"),
     ],

@@ -327,7 +327,7 @@ def test_candidate_at_follows_the_protocol():
         (np.full((4, 5), np.nan), np.zeros((4, 5), bool), "NaN"),
         (np.full((4, 5), 3.0), np.zeros((4, 5), bool), r"\[0, 1\]"),
         (np.zeros((4, 5)), np.full((4, 5), 0.5), "binary"),
-        (np.zeros((4, 5, 6)), np.zeros((4, 5, 6), bool), "2-D"),
+        (np.zeros((4, 5, 6)), np.zeros((4, 5, 6), bool), "thins candidates, which is done to 2-D maps only"),
     ],
 )
 def test_bad_input_is_refused_in_words(strength, truths, message):

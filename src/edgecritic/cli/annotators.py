@@ -36,6 +36,13 @@ def add_parser(subparsers: Any) -> None:
     add_split(parser)
     parser.add_argument("--images", metavar="FOLDER", help="photos, shown faintly below the labels")
     add_tolerance(parser)
+    parser.add_argument(
+        "--surface",
+        choices=("given", "inner"),
+        default="given",
+        help="what of a truth is its boundary: what it marks (default), or the inner boundary of the objects "
+        "that it marks or numbers, for masks and label volumes",
+    )
     output = parser.add_argument_group("output")
     add_out(output, "results, tables and report")
     add_json(output)
@@ -61,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
             args.truth,
             tolerance=args.tolerance,
             relative_tolerance=args.relative_tolerance,
+            surface=args.surface,
             split=args.split,
             images=args.images,
             out=args.out,

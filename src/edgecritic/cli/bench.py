@@ -18,9 +18,12 @@ from edgecritic.cli._options import (
     add_json,
     add_out,
     add_quiet,
+    add_resample,
+    add_spacing,
     add_truth,
     read_named,
     read_numbers,
+    read_spacing,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +49,8 @@ def add_parser(subparsers: Any) -> None:
         "bench",
         help="ODS, OIS and AP of detectors over a data set, with a report",
         description=_DESCRIPTION,
-        epilog="Example: edgecritic bench mine=results --truth BSDS500 --protocol pdollar --nms hed -o run",
+        epilog="Example: edgecritic bench mine=results --truth BSDS500 --protocol pdollar --nms hed -o run; "
+        "of volumes: edgecritic bench mine=results --truth labels --protocol 'volume(tolerance=3)' -o run",
     )
     parser.add_argument(
         "predictions",
@@ -60,7 +64,7 @@ def add_parser(subparsers: Any) -> None:
         "--protocol",
         default="bsds",
         metavar="ID|FILE.toml",
-        help="see edgecritic list protocols (default: bsds)",
+        help="see edgecritic list protocols (default: bsds); fields are changed as in 'volume(tolerance=3)'",
     )
     judge.add_argument(
         "--nms",
@@ -93,7 +97,10 @@ def add_parser(subparsers: Any) -> None:
         help="draws for confidence intervals, 0 for none (default: 1000)",
     )
     add_class_options(parser.add_argument_group("classes (protocols sbd…, cityscapes…)"))
-    add_data_options(parser.add_argument_group("data"))
+    data = parser.add_argument_group("data")
+    add_data_options(data)
+    add_spacing(data)
+    add_resample(data)
     output = parser.add_argument_group("output")
     add_out(output, "results and report")
     output.add_argument(
@@ -143,6 +150,8 @@ def run(args: argparse.Namespace) -> int:
             masks=args.masks,
             split=args.split,
             binarize=args.binarize,
+            spacing=read_spacing(args.spacing),
+            resample=args.resample,
             fresh=args.fresh,
             draws=args.bootstrap,
             curves=curves,
@@ -192,7 +201,14 @@ def _judge_regions(args: argparse.Namespace, detectors: dict[str, str | Path], p
     from edgecritic.report.text import table_text, wrapped
     from edgecritic.run.regions import run_regions
 
-    given = {"--strength": args.strength, "--nms": args.nms, "--curve": args.curve, "--oracle": args.oracle}
+    given = {
+        "--spacing": args.spacing,
+        "--resample": args.resample,
+        "--strength": args.strength,
+        "--nms": args.nms,
+        "--curve": args.curve,
+        "--oracle": args.oracle,
+    }
     wrong = [name for name, value in given.items() if value]
     if wrong or args.also not in ("crispness", "regions", "none"):
         names = ", ".join([*wrong, *(["--also"] if not wrong else [])])
@@ -266,6 +282,8 @@ def _judge_by_strength(
             masks=args.masks,
             split=args.split,
             binarize=args.binarize,
+            spacing=read_spacing(args.spacing),
+            resample=args.resample,
             fresh=args.fresh,
             cache=args.cache,
             progress=step,

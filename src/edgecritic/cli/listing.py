@@ -82,7 +82,8 @@ def _of_item(name: str, item: Any) -> dict[str, Any]:
             values
         )
     share, nms, rule = (values[key] for key in ("relative_tolerance", "nms", "ap_rule"))
-    told = f"{values.pop('title')} (tolerance {share:g} of the diagonal, NMS {nms}, AP {rule})"
+    reach = f"{values['tolerance']:g} px or mm" if share is None else f"{share:g} of the diagonal"
+    told = f"{values.pop('title')} (tolerance {reach}, NMS {nms}, AP {rule})"
     return {"name": name, "parameters": {}, "summary": told, **values}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,12 @@ from edgecritic.datasets.files import (
     read_strength,
     read_truths,
 )
+from edgecritic.datasets.geometry import Grid, find_grid
 from edgecritic.datasets.layouts.base import Listing, find_maps, find_truths, is_map, some
 from edgecritic.datasets.names import natural_key, pair_by_role
+from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
-from edgecritic.geometry import place
+from edgecritic.geometry import Resample, place
 from edgecritic.inputs import BoolArray, FloatArray
 
 __all__ = ["Case", "Dataset", "find_cases"]
@@ -75,18 +77,33 @@ class Case:
         """Return the boundaries of each segmentation where the prediction is a file of them (`segs`)."""
         return read_candidates(self._need(self.prediction, "prediction"))
 
-    def load_truths(self, *, binarize: float | None = None) -> list[BoolArray]:
-        """Return one binary map per annotator, all of one shape and, where files tell it, on one grid."""
+    def grid(self, *, spacing: Sizes | Literal["file"] | None = None, resample: Resample = None) -> Grid:
+        """Say how the prediction comes onto the grid of the first truth; see `find_grid`."""
+        prediction = self._need(self.prediction, "prediction")
+        truths = [self.source(path) for path in self.truths]
+        return find_grid(prediction, truths, spacing=spacing, resample=resample)
+
+    def load_truths(self, *, binarize: float | None = None, rule: str = "given") -> list[BoolArray]:
+        """Return one binary map per annotator, all of one shape and, where files tell it, on one grid.
+
+        `rule` says what of a truth is its boundary, as for `read_truths`.
+        """
         told = [read_geometry(self.source(path), verify=False) for path in self.truths]
         maps = [
             place(geometry, told[0], names=(path.name, self.truths[0].name)).bring(found)
             for path, geometry in zip(self.truths, told, strict=True)
-            for found in read_truths(self.source(path), binarize=binarize)
+            for found in read_truths(self.source(path), binarize=binarize, rule=rule)
         ]
         shapes = sorted({found.shape for found in maps})
         if len(shapes) > 1:
             raise InputError(f"{self.id}: the annotators' maps differ in shape: {shapes}")
         return maps
+
+    def truth_spacing(self) -> Sizes | None:
+        """Return the voxel size of truths that are volumes, None of images and where no file tells one."""
+        sources = [self.source(path) for path in self.truths]
+        sizes = find_grid(sources[0], sources).spacing
+        return sizes if sizes is not None and len(sizes) == 3 else None
 
     def load_labels(self) -> list[NDArray[np.integer[Any]]]:
         """Return one label map per annotator (`Segmentation` in BSDS files), all of one shape."""
@@ -100,12 +117,20 @@ class Case:
         return read_hierarchy(source)
 
     def load_image(self, *, colour: bool = False) -> NDArray[np.float64]:
-        """Return the photo, as luminance unless `colour` is asked for."""
-        return read_image(self._need(self.image, "image"), colour=colour)
+        """Return the photo, as luminance unless `colour` is asked for; a scan on the grid of the truth."""
+        source = self._need(self.image, "image")
+        return self._placed(source, read_image(source, colour=colour))
 
     def load_mask(self) -> BoolArray | None:
-        """Return where pixels count, or None where all of them do."""
-        return None if self.mask is None else read_mask(self.source(self.mask))
+        """Return where pixels count, or None where all of them do; on the grid of the truth."""
+        if self.mask is None:
+            return None
+        return self._placed(self.source(self.mask), read_mask(self.source(self.mask)))
+
+    def _placed(self, source: Path | Content, array: NDArray[Any]) -> NDArray[Any]:
+        told = [read_geometry(one, verify=False) for one in (source, self.source(self.truths[0]))]
+        path = source.path if isinstance(source, Content) else source
+        return place(told[0], told[1], names=(path.name, self.truths[0].name)).bring(array)
 
     def _need(self, path: Path | None, what: str) -> Path | Content:
         if path is None:

@@ -18,7 +18,7 @@ from edgecritic.errors import EdgeCriticError
 
 __all__ = ["VOLUMES", "check_volumes", "read_volumes"]
 
-VOLUMES = "maps are volumes, which score judges and bench does not take"
+VOLUMES = "maps are volumes: score judges objects, bench --protocol volume judges surfaces"
 
 _MOST_LABELS = 5000
 
@@ -97,7 +97,10 @@ def _check_values(name: str, what: str, array: NDArray[Any], binarize: float | N
     elif binarize is None:
         told = f"{what} holds grey values from {low:g} to {high:g}"
         severity: Severity = "warning" if what == "prediction" else "error"
-        yield Finding(severity, name, told, "score needs --binarize SHARE to cut them", f"grey {what}")
+        remedy = "score needs --binarize SHARE to cut them"
+        if what == "prediction":
+            remedy += "; bench takes them as strengths"
+        yield Finding(severity, name, told, remedy, f"grey {what}")
 
 
 def _every(array: NDArray[Any], holds: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> bool:

@@ -22,7 +22,7 @@ from edgecritic.datasets.formats.base import find_format
 from edgecritic.errors import DataError, InputError, NotBinaryError
 from edgecritic.geometry import Geometry
 from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_strength
-from edgecritic.maps.boundaries import label_boundaries
+from edgecritic.maps.boundaries import label_boundaries, truth_boundary
 from edgecritic.registry import Entry
 from edgecritic.values import Value
 
@@ -170,16 +170,21 @@ def read_strength(path: Source, *, key: str | None = None) -> FloatArray:
         return as_strength(values)
 
 
-def read_truths(path: Source, *, key: str | None = None, binarize: float | None = None) -> list[BoolArray]:
+def read_truths(
+    path: Source, *, key: str | None = None, binarize: float | None = None, rule: str = "given"
+) -> list[BoolArray]:
     """Return the binary maps of a truth file, one per annotator.
 
     A BSDS ``.mat`` file holds one map per cell of ``groundTruth`` (field ``Boundaries``, else the
     unthinned boundaries of ``Segmentation``); each array of a ``.npz`` file is one annotator; a
     ``.seg`` file gives the boundaries of its segments; any other file is one annotator. A 3-D array
-    is one volume, not a pile of annotators. See `read_mask` for the options.
+    is one volume, not a pile of annotators. See `read_mask` for the options. `rule` says what of a truth is
+    its boundary (`edgecritic.maps.boundaries.TRUTH_RULES`): by ``inner`` a file may hold objects or labels.
     """
     with _opened(path) as (data, found):
         arrays = found.info.truths(data, key) if found.info.truths else [found.function(data, key)]
+        if rule != "given":
+            return _limited(_boundary(array, binarize, rule) for array in arrays)
         return _limited(_binary(array, binarize) for array in arrays)  # each while it is in the cache
 
 
@@ -359,6 +364,11 @@ def _binary(array: NDArray[Any], binarize: float | None) -> BoolArray:
     if not 0 < binarize <= 1:
         raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
     return as_mask(_relative(array) >= binarize)
+
+
+def _boundary(array: NDArray[Any], binarize: float | None, rule: str) -> BoolArray:
+    check_size(array.shape, array.itemsize + 4)
+    return truth_boundary(array if binarize is None else _binary(array, binarize), rule)
 
 
 def _without_16_bits(array: NDArray[Any]) -> NDArray[Any]:

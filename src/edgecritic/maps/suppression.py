@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import field
+from collections.abc import Mapping
+from dataclasses import field, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.ids import Id
-from edgecritic.inputs import as_strength
+from edgecritic.inputs import Spacing, as_strength
+from edgecritic.maps.crests import SurfaceRecipe, keep_surfaces
 from edgecritic.values import Value
 
 __all__ = ["Recipe", "RECIPES", "get_recipe", "suppress", "triangle_filter", "edge_orientation"]
@@ -93,7 +95,7 @@ class Recipe(Value):
         return {**super().as_dict(), "lenient": float(self.lenient), "smooth": float(self.smooth)}
 
 
-RECIPES = MappingProxyType(
+RECIPES: Mapping[str, Recipe | SurfaceRecipe] = MappingProxyType(
     {
         "none": Recipe(radius=0, border=0, lenient=1.0, smooth=0, source="maps are taken as they are"),
         "nms": Recipe(source="the default numbers, to be changed one by one"),
@@ -111,12 +113,13 @@ RECIPES = MappingProxyType(
         "opencv": Recipe(
             radius=2, border=0, lenient=1.0, smooth=0, source="OpenCV ximgproc edgesNms, defaults"
         ),
+        "surface": SurfaceRecipe(source="volumes: across the surface, found by the structure tensor"),
     }
 )
 """Named recipes; see :func:`get_recipe`."""
 
 
-def get_recipe(recipe: str | Id | Recipe) -> Recipe:
+def get_recipe(recipe: str | Id | Recipe | SurfaceRecipe) -> Recipe | SurfaceRecipe:
     """Return the recipe of a name or id such as ``rcf``, ``hed(radius=2)`` or ``nms(border=0)``.
 
     Raises
@@ -131,7 +134,7 @@ def get_recipe(recipe: str | Id | Recipe) -> Recipe:
     >>> print(get_recipe("rcf(border=0)"))
     nms(radius=2, border=0, lenient=1.01, smooth=0)
     """
-    if isinstance(recipe, Recipe):
+    if isinstance(recipe, Recipe | SurfaceRecipe):
         return recipe
     parsed = Id.parse(recipe)
     if parsed.name not in RECIPES:
@@ -139,29 +142,36 @@ def get_recipe(recipe: str | Id | Recipe) -> Recipe:
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise UnknownNameError(f"unknown NMS recipe {parsed.name!r}{hint} (known: {', '.join(RECIPES)})")
     known = RECIPES[parsed.name]
-    values = known.as_dict()
+    values = {one.name: getattr(known, one.name) for one in fields(known) if one.name != "source"}
     for key in parsed.options:
         if key not in values:
             raise InputError(f"an NMS recipe has no parameter {key!r} (its parameters: {', '.join(values)})")
     if parsed.name == "none" and parsed.params:
         raise InputError(f"the recipe 'none' has no parameters, got {parsed}", remedy="use nms(…) instead")
-    return Recipe(**{**values, **parsed.options, "source": known.source})
+    return type(known)(**{**values, **parsed.options, "source": known.source})
 
 
 def suppress(
-    strength: Any, recipe: str | Id | Recipe = "hed", *, orientation: Any = None
+    strength: Any,
+    recipe: str | Id | Recipe | SurfaceRecipe = "hed",
+    *,
+    orientation: Any = None,
+    spacing: Spacing = None,
 ) -> NDArray[np.float32]:
     """Keep the crests of a strength map and set everything else to 0.
 
     Parameters
     ----------
     strength : (rows, columns) array_like
-        Values in [0, 1], or unsigned integers, which are divided by their largest value.
+        Values in [0, 1], or unsigned integers, which are divided by their largest value. The recipe
+        ``surface`` takes volumes, see :func:`edgecritic.maps.crests.keep_surfaces`.
     recipe : str or Recipe
         A name of :data:`RECIPES` or an id: ``"nms(radius=1, border=5, lenient=1.01, smooth=1)"``.
     orientation : (rows, columns) array_like, optional
         The direction across the ridge at every pixel, in radians from the column axis towards growing
         rows. By default :func:`edge_orientation` of the (smoothed) map.
+    spacing : float or sequence of float, optional
+        Voxel size, for the recipe ``surface``; the others work in pixels.
 
     Returns
     -------
@@ -191,6 +201,8 @@ def suppress(
     from edgecritic.kernels import suppression as kernels
 
     chosen = get_recipe(recipe)
+    if isinstance(chosen, SurfaceRecipe):
+        return keep_surfaces(as_strength(strength), smooth=chosen.smooth, spacing=spacing)
     crests = _as_float32(strength)
     if chosen.radius == 0:
         return crests.copy()
@@ -272,7 +284,10 @@ def edge_orientation(strength: Any, *, smooth: float = ORIENTATION_RADIUS) -> ND
 def _as_float32(strength: Any) -> Float32Array:
     array = as_strength(strength)
     if array.ndim != 2:
-        raise InputError(f"non-maximum suppression works on 2-D maps, got shape {array.shape}")
+        raise InputError(
+            f"non-maximum suppression works on 2-D maps, got shape {array.shape}",
+            remedy="volumes have the recipe surface, or none",
+        )
     return np.require(array, dtype=np.float32, requirements=["C", "W"])
 
 

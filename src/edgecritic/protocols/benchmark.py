@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from edgecritic.errors import InputError, ProtocolMismatchError
-from edgecritic.inputs import as_array, as_masks, as_strength
+from edgecritic.inputs import Spacing, as_array, as_strength
 from edgecritic.protocols.bootstrap import Bootstrap, PairedTest, bootstrap, paired_bootstrap
 from edgecritic.protocols.class_sweep import sweep_classes
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.protocols.summary import BestPoint, Summary, summarise
-from edgecritic.protocols.sweep import Sweep, sweep
+from edgecritic.protocols.sweep import Sweep, as_truths, sweep
 from edgecritic.values import Value
 
 __all__ = ["Benchmark", "BenchmarkResult"]
@@ -141,14 +141,15 @@ class Benchmark:
         *,
         id: str | None = None,  # noqa: A002
         mask: Any = None,
+        spacing: Spacing = None,
         groups: Sequence[str] | None = None,
         labels: Any = None,
     ) -> None:
-        """Judge one image.
+        """Judge one image or volume.
 
         Parameters
         ----------
-        strength : array_like, 2-D
+        strength : array_like, 2-D or 3-D
             NumPy, torch or any array with ``__array__`` or DLPack, on the CPU; values in [0, 1] or 8-bit.
         truths : array_like, or list or stack of array_like
             The maps of one or several annotators.
@@ -156,6 +157,8 @@ class Benchmark:
             The image's name; a hash of its maps if absent.
         mask : array_like, optional
             Where it is off nothing is counted.
+        spacing : float or sequence of float, optional
+            Pixel size, one number or one per axis: the tolerance is in its unit, such as millimetres.
         groups : sequence of str, optional
             Names of classes: `strength` and `truths` then hold one map for each, (classes, rows, columns) or
             by name. A protocol that has classes judges its own without being asked.
@@ -174,14 +177,16 @@ class Benchmark:
         1.0
         """
         if groups is not None or self.protocol.classes is not None:
+            if spacing is not None:
+                raise InputError("classes are judged in pixels", remedy="leave spacing out")
             swept = sweep_classes(
                 strength, truths, protocol=self.protocol, groups=groups, labels=labels, mask=mask
             )
             name = _fingerprint_of_classes(strength, truths) if id is None else str(id)
             self.add_counts(name, swept)
             return
-        swept = sweep(strength, truths, protocol=self.protocol, mask=mask)
-        self.add_counts(_fingerprint(strength, truths) if id is None else str(id), swept)
+        swept = sweep(strength, truths, protocol=self.protocol, mask=mask, spacing=spacing)
+        self.add_counts(_fingerprint(strength, truths, self.protocol) if id is None else str(id), swept)
 
     def add_counts(self, id: str, counted: Sweep | Counts) -> None:  # noqa: A002
         """Add the counts of one image that was judged before, by this protocol."""
@@ -249,10 +254,10 @@ def _fingerprint_of_classes(strength: Any, truths: Any) -> str:
     return digest.hexdigest()[:16]
 
 
-def _fingerprint(strength: Any, truths: Any) -> str:
+def _fingerprint(strength: Any, truths: Any, protocol: Protocol) -> str:
     """Return a name for an image that has none; the maps alone decide it."""
     map_ = as_strength(strength)
     digest = hashlib.sha256(f"{map_.shape} {map_.dtype}".encode() + map_.tobytes())
-    for truth in as_masks(truths, "truth", map_.ndim):
+    for truth in as_truths(truths, map_.shape, rule=protocol.truth):
         digest.update(truth.tobytes())
     return digest.hexdigest()[:16]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.inputs import as_masks
+from edgecritic.inputs import Spacing, as_masks
 from edgecritic.matching import match
 from edgecritic.protocols.counts import Counts
 from edgecritic.values import Value
@@ -41,20 +41,27 @@ def human_counts(
     *,
     tolerance: float | None = None,
     relative_tolerance: float | None = None,
+    spacing: Spacing = None,
 ) -> Counts:
     """Return the counts of one image, summed over its annotators as candidates, in a single row.
 
     Each annotator's map, not thinned, is matched exactly with each of the others. cntR and sumR run over
     the others' pixels, cntP counts pixels matched by any of the others. The objective of the exact
     matching is symmetric, so one matching serves both directions (only ties could be decided in another
-    way). One annotator alone gives zeros.
+    way). One annotator alone gives zeros. Tolerance and spacing are those of :func:`edgecritic.match`.
     """
     maps = as_masks(list(truths), "truth")
     matched = [np.zeros(maps[0].shape, dtype=np.bool_) for _ in maps]
     pairs = 0
     for i in range(len(maps)):
         for j in range(i):
-            found = match(maps[i], maps[j], tolerance=tolerance, relative_tolerance=relative_tolerance)
+            found = match(
+                maps[i],
+                maps[j],
+                tolerance=tolerance,
+                relative_tolerance=relative_tolerance,
+                spacing=spacing,
+            )
             matched[i] |= found.matched_candidate
             matched[j] |= found.matched_truth
             pairs += 2 * found.tp

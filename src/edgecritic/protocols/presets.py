@@ -9,7 +9,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.ids import Id, shown
 from edgecritic.inputs import as_spacing, as_tolerance
+from edgecritic.maps.boundaries import TRUTH_RULES
 from edgecritic.maps.suppression import get_recipe
 from edgecritic.protocols.class_presets import class_presets
 from edgecritic.protocols.classes import ClassRules, as_class_rules
@@ -53,7 +54,8 @@ class Protocol(Value):
     relative_tolerance : float or None
         Largest distance of a match as a share of the image diagonal.
     tolerance : float or None
-        The same in pixels; exactly one of the two is given.
+        The same in pixels, in volumes whose voxel size is known in millimetres; exactly one of the two is
+        given.
     judges : "boundaries" or "regions"
         What is judged: contours that are matched within the tolerance, or the segments that they part (see
         :mod:`edgecritic.protocols.regions`), for which the thresholds alone matter.
@@ -68,7 +70,11 @@ class Protocol(Value):
     zero_threshold : bool
         Whether one more threshold, 0, is evaluated: every pixel on, not thinned.
     thin : bool
-        Whether candidates are thinned after the threshold (truths never are).
+        Whether candidates are thinned after the threshold (truths never are). Images only: a protocol that
+        thins refuses volumes.
+    truth : "given" or "inner"
+        What of a truth is its boundary: the pixels that it marks, or the inner boundary of the objects that
+        it marks or numbers (:func:`edgecritic.maps.boundaries.inner_boundary`).
     mask : "before" or "after"
         Whether masks take pixels away from the candidate before it is thinned, or after. Before, lines are
         thinned as if they ended where the mask does; after, as in the whole image.
@@ -106,6 +112,7 @@ class Protocol(Value):
     threshold_floor: float = 0.0
     zero_threshold: bool = False
     thin: bool = True
+    truth: str = "given"
     mask: str = "before"
     nms: str = "none"
     ap_rule: str = "interpolated-101"
@@ -137,6 +144,8 @@ class Protocol(Value):
         object.__setattr__(self, "ap_rule", ap_rule_name(self.ap_rule))
         if self.duplicates not in DUPLICATES:
             raise InputError(f"duplicates must be one of {', '.join(DUPLICATES)}, got {self.duplicates!r}")
+        if self.truth not in TRUTH_RULES:
+            raise InputError(f"truth must be one of {', '.join(TRUTH_RULES)}, got {self.truth!r}")
         if self.mask not in MASKS:
             raise InputError(f"mask must be one of {', '.join(MASKS)} (thinning), got {self.mask!r}")
         if self.ap_rule == "interpolated-101+zero" and not self.zero_threshold:
@@ -188,8 +197,9 @@ class Protocol(Value):
         values = self.as_dict()
         for name in ("id", "title", "source", "notes"):
             del values[name]
-        if self.classes is None:
-            del values["classes"]
+        for name, usual in (("classes", None), ("truth", "given")):  # younger than the first digests
+            if values[name] == usual:
+                del values[name]
         values["thresholds"] = self.threshold_values().tolist()
         values["nms"] = get_recipe(self.nms).as_dict()
         for name in ("tolerance", "relative_tolerance", "threshold_floor"):
@@ -223,7 +233,21 @@ class Protocol(Value):
         changed = self.with_changes("changed", nms=recipe, title=self.title)
         if changed.nms == self.nms:
             return self
-        return replace(changed, id=f"{self.id}-{re.sub('[^A-Za-z0-9]+', '-', recipe).strip('-')}")
+        return replace(changed, id=f"{self.id}-{_word(recipe)}")
+
+    def with_fields(self, **changes: Any) -> Protocol:
+        """Return this protocol with other values in the given fields, and an id that says so.
+
+        Examples
+        --------
+        >>> get_protocol("bsds").with_fields(thresholds=33, tolerance=2.5).id
+        'bsds-thresholds-33-tolerance-2-5'
+        """
+        _check_fields(changes, _CHANGEABLE)
+        changed = self.with_changes("changed", title=self.title, **changes)
+        if changed.digest == self.digest:
+            return self
+        return replace(changed, id=f"{self.id}-{_word(' '.join(f'{k} {v}' for k, v in changes.items()))}")
 
     def with_classes(self, chosen: Sequence[str]) -> Protocol:
         """Return this protocol for some of its classes, by name or number, with an id that says so.
@@ -239,8 +263,7 @@ class Protocol(Value):
         if set(rules.chosen) == set(self.classes.chosen):
             return self
         words = "-".join(rules.judged) if len(rules.judged) <= 4 else f"{len(rules.judged)}-classes"
-        name = f"{self.id}-{re.sub('[^A-Za-z0-9]+', '-', words).strip('-')}"
-        return replace(self, id=name, classes=rules)
+        return replace(self, id=f"{self.id}-{_word(words)}", classes=rules)
 
     @classmethod
     def from_toml(cls, text: str) -> Protocol:
@@ -255,14 +278,7 @@ class Protocol(Value):
             values = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise InputError(f'a protocol must be TOML text, for instance base = "bsds": {error}') from error
-        known = [field.name for field in fields(cls)]
-        for key in values:
-            if key not in {*known, "base"}:
-                near = difflib.get_close_matches(key, [*known, "base"], 1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise InputError(
-                    f"a protocol has no field {key!r}{hint} (its fields: base, {', '.join(known)})"
-                )
+        _check_fields(values, ["base", *(field.name for field in fields(cls))])
         name = values.pop("id", None)
         if not isinstance(name, str):
             raise InputError('a protocol of your own needs a name: add a line such as id = "my-lab"')
@@ -280,7 +296,7 @@ class Protocol(Value):
         if self.tolerance is None:
             reach = f"{self.relative_tolerance:g} of the diagonal"
         else:
-            reach = f"{self.tolerance:g} px"
+            reach = f"{self.tolerance:g} px (mm in volumes whose voxel size is known)"
         rule = f"{self.ap_rule} (rule {AP_RULES[self.ap_rule]})"
         steps = self._steps_text()
         lines = [
@@ -290,6 +306,7 @@ class Protocol(Value):
             f"  thresholds  {steps}{' and 0 (every pixel on, not thinned)' if self.zero_threshold else ''}",
             f"  NMS         {self._nms_text()}",
             f"  thinning    {'on' if self.thin else 'off'}",
+            *([] if self.truth == "given" else [f"  truths      {TRUTH_RULES[self.truth]}"]),
             f"  masks       act {self.mask} thinning",
             f"  AP          {rule}, {self.duplicates} of equal recalls",
         ]
@@ -312,6 +329,27 @@ class Protocol(Value):
     def _nms_text(self) -> str:
         numbers = str(get_recipe(self.nms))
         return self.nms if numbers == self.nms else f"{self.nms} = {numbers}"
+
+
+_CHANGEABLE = tuple(
+    field.name
+    for field in fields(Protocol)
+    if field.name not in ("id", "title", "judges", "classes", "source", "notes")
+)
+"""What an id such as ``volume(tolerance=3)`` may name."""
+
+
+def _check_fields(given: Iterable[str], known: Sequence[str]) -> None:
+    for key in given:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"a protocol has no field {key!r}{hint} (its fields: {', '.join(known)})")
+
+
+def _word(text: str) -> str:
+    """Return text as a part of an id: letters and digits, the rest becomes hyphens."""
+    return re.sub("[^A-Za-z0-9]+", "-", text).strip("-")
 
 
 def _is_number(value: object) -> bool:
@@ -437,6 +475,15 @@ _ALL = (
         notes="Neither NMS nor thinning: one-to-one matching punishes thick edges.",
     ),
     Protocol(
+        id="volume",
+        title="surfaces in volumes",
+        tolerance=2.0,
+        thin=False,
+        truth="inner",
+        source="the boundary benchmark in 3-D, with exact matching",
+        notes="Tolerance in mm; volumes are not thinned, so thick surfaces cost precision: nms = surface.",
+    ),
+    Protocol(
         id="bsds-regions",
         title="BSDS500 region benchmark",
         judges="regions",
@@ -454,6 +501,9 @@ PRESETS = MappingProxyType(
 def get_protocol(protocol: str | Protocol) -> Protocol:
     """Return a preset by id; a protocol is returned as it is.
 
+    An id may change fields of the preset, as in ``volume(tolerance=3)`` or ``bsds(thresholds=33, nms=hed)``:
+    the protocol is then called ``volume-tolerance-3``, see :meth:`Protocol.with_fields`.
+
     Raises
     ------
     UnknownNameError
@@ -463,13 +513,31 @@ def get_protocol(protocol: str | Protocol) -> Protocol:
     --------
     >>> get_protocol("nyud").relative_tolerance
     0.011
+    >>> get_protocol("volume(tolerance=3)").tolerance
+    3
     """
     if isinstance(protocol, Protocol):
         return protocol
     if not isinstance(protocol, str):
         raise InputError(f"a protocol is named by text such as 'bsds', got {shown(protocol)}")
-    if protocol in PRESETS:
-        return PRESETS[protocol]
-    near = difflib.get_close_matches(protocol, PRESETS, 1)
+    name, bracket, rest = protocol.strip().partition("(")
+    if name in PRESETS:
+        return _changed(PRESETS[name], bracket + rest)
+    near = difflib.get_close_matches(name, PRESETS, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise UnknownNameError(f"unknown protocol {protocol!r}{hint} (known: {', '.join(PRESETS)})")
+
+
+def _changed(preset: Protocol, fields_text: str) -> Protocol:
+    """Return a preset with the fields that the text in brackets names; preset ids need not be identifiers."""
+    if not fields_text:
+        return preset
+    try:
+        options = Id.parse(f"protocol{fields_text}").options
+    except InputError as error:
+        raise InputError(
+            "fields of a preset are changed as in volume(tolerance=3, thresholds=33), "
+            f"got {shown(preset.id + fields_text)}"
+        ) from error
+    values = {name: str(value) if isinstance(value, Id) else value for name, value in options.items()}
+    return preset.with_fields(**values)

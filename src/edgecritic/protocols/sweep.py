@@ -10,7 +10,18 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.ids import Id, shown
-from edgecritic.inputs import BoolArray, FloatArray, as_mask, as_masks, as_strength, check_shapes
+from edgecritic.inputs import (
+    BoolArray,
+    FloatArray,
+    Spacing,
+    as_array,
+    as_mask,
+    as_masks,
+    as_spacing,
+    as_strength,
+    check_shapes,
+)
+from edgecritic.maps.boundaries import truth_boundary
 from edgecritic.maps.suppression import suppress
 from edgecritic.maps.thinning import thin
 from edgecritic.maps.walk import Walk
@@ -39,11 +50,13 @@ class Sweep(Value):
     protocol : Protocol
     shape : tuple of int
     tolerance : float
-        Largest distance of a match, in pixels.
+        Largest distance of a match, in pixels or in units of the spacing.
     annotators : int
     counts : Counts
         At every threshold of the protocol, and at 0 with every pixel on, not thinned: all truth pixels are
         then matched, by one-to-one strategies with themselves.
+    spacing : tuple of float or None
+        The pixel size that was given.
     """
 
     protocol: Protocol
@@ -51,6 +64,7 @@ class Sweep(Value):
     tolerance: float
     annotators: int
     counts: Counts
+    spacing: tuple[float, ...] | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the counts, a row per threshold."""
@@ -64,12 +78,20 @@ class Sweep(Value):
 
     def _about(self) -> str:
         size = " × ".join(map(str, self.shape))
+        unit = "pixels" if len(self.shape) == 2 else "voxels"
         people = f"{self.annotators} annotator{'s' * (self.annotators != 1)}"
-        return f"{size} pixels, {people}, protocol {self.protocol.id}"
+        return f"{size} {unit}, {people}, protocol {self.protocol.id}"
 
 
-def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask: Any = None) -> Sweep:
-    """Count matches of a strength map at all thresholds of a protocol.
+def sweep(
+    strength: Any,
+    truths: Any,
+    *,
+    protocol: str | Protocol = "bsds",
+    mask: Any = None,
+    spacing: Spacing = None,
+) -> Sweep:
+    """Count matches of a strength map or volume at all thresholds of a protocol.
 
     Falling thresholds add pixels to the candidate and, because of thinning, take some away. Thin map and
     matchings follow every change instead of being made anew, and are exact at every threshold: the
@@ -77,14 +99,17 @@ def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask
 
     Parameters
     ----------
-    strength : array_like, 2-D
+    strength : array_like, 2-D or 3-D
         Values in [0, 1], or 8- or 16-bit integers.
     truths : array_like, or list or stack of array_like
-        The maps of one or several annotators.
+        The maps of one or several annotators; where the protocol takes inner boundaries, objects or labels.
     protocol : str or Protocol
+        Volumes need one that does not thin, such as ``volume``.
     mask : array_like, optional
         Where it is off nothing is counted; the protocol's `mask` says whether it acts before or after
         thinning.
+    spacing : float or sequence of float, optional
+        Pixel size, one number or one per axis; the tolerance is in its unit.
 
     Returns
     -------
@@ -98,13 +123,26 @@ def sweep(strength: Any, truths: Any, *, protocol: str | Protocol = "bsds", mask
     >>> result = sweep(np.where(truth, 0.8, 0.0), [truth, truth])
     >>> result.counts.matched_truth[[0, 50, 98]], result.counts.candidate[[0, 50, 98]]
     (array([40., 40.,  0.]), array([20., 20.,  0.]))
+
+    Of a volume with voxels of 3 × 1 × 1 mm, the surface of a box found 1 mm beside it:
+
+    >>> box = np.zeros((9, 20, 20), bool)
+    >>> box[2:7, 5:15, 5:15] = True
+    >>> found = np.where(np.roll(box, 1, axis=2), 0.8, 0.0)
+    >>> result = sweep(found, box, protocol="volume(tolerance=1)", spacing=(3, 1, 1))
+    >>> bool(result.counts.recall[50] == 1)
+    True
     """
     chosen = _without_classes(protocol)
-    map_, maps, on = _prepared(strength, truths, chosen, mask)
+    map_ = as_strength(strength)
+    _check_thinning(chosen, map_.shape)
+    sizes = None if spacing is None else as_spacing(spacing, map_.ndim)
+    map_, maps, on = _prepared(map_, truths, chosen, mask, sizes)
     thresholds = chosen.threshold_values()
     steps = np.maximum(thresholds, chosen.threshold_floor)
     walk = Walk(map_, steps, thin=chosen.thin, keep=on if chosen.mask == "after" else None)
-    return _counted(chosen, walk, maps, thresholds, np.ones(map_.shape, dtype=np.bool_) if on is None else on)
+    every = np.ones(map_.shape, dtype=np.bool_) if on is None else on
+    return _counted(chosen, walk, maps, thresholds, every, sizes)
 
 
 def sweep_maps(
@@ -114,6 +152,7 @@ def sweep_maps(
     protocol: str | Protocol = "bsds",
     mask: Any = None,
     thresholds: Sequence[float] | None = None,
+    spacing: Spacing = None,
 ) -> Sweep:
     """Count matches of given binary maps, such as the boundaries of segmentations at several levels.
 
@@ -122,7 +161,7 @@ def sweep_maps(
     Parameters
     ----------
     candidates : sequence of array_like
-    truths, protocol, mask
+    truths, protocol, mask, spacing
         As in :func:`sweep`; the thresholds of the protocol are not used.
     thresholds : sequence of float, optional
         The threshold of each map, different numbers in any order: the counts have them in ascending order.
@@ -140,14 +179,16 @@ def sweep_maps(
         raise InputError("give at least one candidate map, got none")
     given = as_masks(list(candidates), "candidate")
     shape = given[0].shape
-    maps = as_truths(truths, shape)
+    _check_thinning(chosen, shape)
+    sizes = None if spacing is None else as_spacing(spacing, len(shape))
+    maps = as_truths(truths, shape, rule=chosen.truth)
     on = np.ones(shape, dtype=np.bool_) if mask is None else _as_valid(mask, shape)
     numbers = _as_thresholds(thresholds, len(given))
     order = np.argsort(numbers)
     judged = [_judged(given[place], on, chosen) for place in order]
     maps = [one & on for one in maps]
     ascending = numbers[order]
-    return _counted(chosen, Walk.through(judged, ascending), maps, ascending, on)
+    return _counted(chosen, Walk.through(judged, ascending), maps, ascending, on, sizes)
 
 
 def _without_classes(protocol: str | Protocol) -> Protocol:
@@ -160,12 +201,26 @@ def _without_classes(protocol: str | Protocol) -> Protocol:
     return chosen
 
 
+def _check_thinning(protocol: Protocol, shape: tuple[int, ...]) -> None:
+    if protocol.thin and len(shape) == 3:
+        raise InputError(
+            f"protocol {protocol.id} thins candidates, which is done to 2-D maps only, got a volume of shape "
+            f"{shape}",
+            remedy="take the protocol volume, or one with thin=False, such as bsds(thin=False)",
+        )
+
+
 def _counted(
-    protocol: Protocol, walk: Walk, truths: list[BoolArray], thresholds: NDArray[np.float64], every: BoolArray
+    protocol: Protocol,
+    walk: Walk,
+    truths: list[BoolArray],
+    thresholds: NDArray[np.float64],
+    every: BoolArray,
+    spacing: tuple[float, ...] | None,
 ) -> Sweep:
     shape = truths[0].shape
-    tolerance = protocol.tolerance_for(shape)
-    found = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance)
+    tolerance = protocol.tolerance_for(shape, spacing)
+    found = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance, spacing=spacing)
     return Sweep(
         protocol=protocol,
         shape=shape,
@@ -177,20 +232,27 @@ def _counted(
             truth=found.truth_total.astype(np.float64),
             matched_candidate=found.candidate.astype(np.float64),
             candidate=found.candidate_total.astype(np.float64),
-            zero=Counts.of_one(counts_with_all_on(protocol, truths, every, tolerance), threshold=0.0),
+            zero=Counts.of_one(
+                counts_with_all_on(protocol, truths, every, tolerance, spacing), threshold=0.0
+            ),
         ),
+        spacing=spacing,
     )
 
 
 def counts_with_all_on(
-    protocol: Protocol, truths: list[BoolArray], every: BoolArray, tolerance: float
+    protocol: Protocol,
+    truths: list[BoolArray],
+    every: BoolArray,
+    tolerance: float,
+    spacing: tuple[float, ...] | None = None,
 ) -> tuple[int, ...]:
     """Return the counts of a candidate with every pixel on."""
     if is_one_to_one(protocol.strategy):  # each truth pixel is matched with itself
         total = sum(int(np.count_nonzero(one)) for one in truths)
         return total, total, int(np.count_nonzero(np.any(truths, axis=0))), int(np.count_nonzero(every))
     walk = Walk.through([every], np.zeros(1))
-    found = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance)
+    found = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance, spacing=spacing)
     return tuple(int(column[0]) for column in found)
 
 
@@ -200,21 +262,41 @@ def is_one_to_one(strategy: str) -> bool:
 
 
 def candidate_at(
-    strength: Any, threshold: float, *, protocol: str | Protocol = "bsds", mask: Any = None
+    strength: Any,
+    threshold: float,
+    *,
+    protocol: str | Protocol = "bsds",
+    mask: Any = None,
+    spacing: Spacing = None,
 ) -> BoolArray:
     """Return the candidate that a protocol judges at one threshold: suppressed, thresholded, thinned."""
     chosen = get_protocol(protocol)
-    map_ = _suppressed(as_strength(strength), chosen)
+    map_ = as_strength(strength)
+    _check_thinning(chosen, map_.shape)
+    map_ = _suppressed(map_, chosen, spacing)
     # An array, not a number: NumPy 1 would round a number to the precision of the map.
     on: BoolArray = map_ >= np.array([max(threshold, chosen.threshold_floor)], dtype=np.float64)
     return _judged(on, None if mask is None else _as_valid(mask, on.shape), chosen)
 
 
-def as_truths(truths: Any, shape: tuple[int, ...]) -> list[BoolArray]:
-    """Return the maps of one or several annotators as masks of the given shape."""
+def as_truths(truths: Any, shape: tuple[int, ...], *, rule: str = "given") -> list[BoolArray]:
+    """Return the boundaries of one or several annotators as masks of the given shape.
+
+    `rule` says what of a truth is its boundary, see :data:`edgecritic.maps.boundaries.TRUTH_RULES`.
+    """
+    if rule != "given":
+        truths = [truth_boundary(one, rule) for one in _each(truths, len(shape))]
     maps = as_masks(truths, "truth", len(shape))
     check_shapes(shape, maps[0].shape, "strength")
     return maps
+
+
+def _each(truths: Any, ndim: int) -> list[Any]:
+    """Return the maps of one or several annotators one by one."""
+    if isinstance(truths, list | tuple) and truths and as_array(truths[0], "truth").ndim == ndim:
+        return list(truths)
+    array = as_array(truths, "truth")
+    return list(array) if array.ndim == ndim + 1 else [array]
 
 
 def _judged(map_: BoolArray, valid: BoolArray | None, protocol: Protocol) -> BoolArray:
@@ -246,15 +328,10 @@ def _as_valid(mask: Any, shape: tuple[int, ...]) -> BoolArray:
 
 
 def _prepared(
-    strength: Any, truths: Any, protocol: Protocol, mask: Any
+    strength: FloatArray, truths: Any, protocol: Protocol, mask: Any, spacing: tuple[float, ...] | None
 ) -> tuple[FloatArray, list[BoolArray], BoolArray | None]:
-    map_ = as_strength(strength)
-    maps = as_truths(truths, map_.shape)
-    if map_.ndim != 2:
-        raise InputError(
-            f"the benchmark takes 2-D maps, got shape {map_.shape}; edgecritic.score judges volumes"
-        )
-    map_ = _suppressed(map_, protocol)
+    maps = as_truths(truths, strength.shape, rule=protocol.truth)
+    map_ = _suppressed(strength, protocol, spacing)
     if mask is None:
         return map_, maps, None
     on = _as_valid(mask, map_.shape)
@@ -262,5 +339,5 @@ def _prepared(
     return seen, [one & on for one in maps], on
 
 
-def _suppressed(strength: FloatArray, protocol: Protocol) -> FloatArray:
-    return strength if protocol.nms == "none" else suppress(strength, protocol.nms)
+def _suppressed(strength: FloatArray, protocol: Protocol, spacing: Spacing) -> FloatArray:
+    return strength if protocol.nms == "none" else suppress(strength, protocol.nms, spacing=spacing)

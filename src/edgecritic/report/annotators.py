@@ -60,7 +60,7 @@ def annotators_report(run: AnnotatorsRun, *, pictures: bool = True) -> Report:
             ("images", str(results["images"])),
             ("maps", str(results["maps"])),
             ("labels", f"{results['labels']:,}"),
-            ("tolerance", pixels_text(results["tolerance_pixels"])),
+            ("tolerance", pixels_text(results["tolerance_pixels"], results["tolerance_unit"])),
         ),
         tables=(strengths, reached, *((images,) if pictures else ())),
         figures=figures,
@@ -164,9 +164,11 @@ def _colour_pictures(run: AnnotatorsRun) -> list[Figure]:
 
 def _panel(run: AnnotatorsRun, row: dict[str, Any]) -> tuple[str, LabelStrength, Any] | None:
     case = run.cases[row["id"]]
+    if run.results["tolerance_unit"] != "px":  # labels of volumes are not drawn
+        return None
     try:
         found = strength(
-            case.load_truths(),
+            case.load_truths(rule=run.results["surface"]),
             tolerance=run.results["tolerance"],
             relative_tolerance=run.results["relative_tolerance"],
         )

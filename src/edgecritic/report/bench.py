@@ -13,7 +13,6 @@ import numpy as np
 from edgecritic.assignment.dynamic import ExactState
 from edgecritic.datasets.cases import Case
 from edgecritic.datasets.content import PathLike, digest, read_text
-from edgecritic.datasets.files import holds_segmentations
 from edgecritic.errors import DataError, EdgeCriticError, MissingExtraError
 from edgecritic.figures import leave_out
 from edgecritic.protocols.summary import count_table
@@ -27,11 +26,13 @@ from edgecritic.report.pictures import RANKS, matching_picture, ranked_picture
 from edgecritic.report.regions import write_classic_regions
 from edgecritic.report.schema import check_results
 from edgecritic.report.sections import Picture, Section
+from edgecritic.report.slices import worst_slices
 from edgecritic.report.view import View
 from edgecritic.report.write import write_pages
 from edgecritic.run.bench import BenchRun
 from edgecritic.run.bench_results import detector_folder
 from edgecritic.run.files import write_text
+from edgecritic.run.judge import Loaded
 
 __all__ = ["load_results", "write_benchmark", "write_run", "illustrate", "read_curves"]
 
@@ -137,7 +138,10 @@ def write_run(
 
 
 def illustrate(run: BenchRun) -> Iterator[Picture]:
-    """Draw for every detector its best, median and worst image at the threshold of its ODS."""
+    """Draw for every detector its best, median and worst image at the threshold of its ODS.
+
+    Of a volume the slices with the most errors are drawn, one along each axis.
+    """
     if run.protocol.classes is not None:
         yield from illustrate_classes(run)
         return
@@ -151,9 +155,10 @@ def illustrate(run: BenchRun) -> Iterator[Picture]:
                 continue
             drawn.add(row["id"])
             case = _as_judged(run.cases[entry["name"]][row["id"]], row)
-            png = None if case is None else _draw(case, run, float(entry["ods"]["threshold"]))
-            if png is not None:
-                yield ranked_picture(entry["name"], row["id"], row["f"], rank, png)
+            if case is None:
+                continue
+            for where, png in _draw(case, run, float(entry["ods"]["threshold"])):
+                yield ranked_picture(entry["name"], row["id"], row["f"], rank, png, where=where)
 
 
 def read_curves(curves: dict[str, str | Path]) -> list[dict[str, Any]]:
@@ -194,27 +199,35 @@ def _as_judged(case: Case, row: Mapping[str, Any]) -> Case | None:
     return None
 
 
-def _draw(case: Case, run: BenchRun, threshold: float) -> bytes | None:
-    if case.prediction is None or holds_segmentations(case.source(case.prediction)):
-        return None
-    mask, truths = case.load_mask(), case.load_truths(binarize=run.binarize)
+def _draw(case: Case, run: BenchRun, threshold: float) -> Iterator[tuple[str, bytes]]:
+    """Return pictures with what they show of the image, which is all of it if nothing is said."""
+    loaded = Loaded(case, run.protocol, run.reading)
+    if loaded.segmented:
+        return
+    mask, truths, spacing = loaded.mask, loaded.truths, loaded.spacing
     if mask is not None:
         truths = [truth & mask for truth in truths]
-    candidate = candidate_at(case.load_strength(), threshold, protocol=run.protocol, mask=mask)
-    state = ExactState(truths, tolerance=run.protocol.tolerance_for(candidate.shape), universe=candidate)
+    candidate = candidate_at(loaded.strength, threshold, protocol=run.protocol, mask=mask, spacing=spacing)
+    reach = run.protocol.tolerance_for(candidate.shape, spacing)
+    state = ExactState(truths, tolerance=reach, spacing=spacing, universe=candidate)
     state.update(added=np.flatnonzero(candidate))
     missed = [truth & ~matched for truth, matched in zip(truths, state.matched_truths, strict=True)]
-    return matching_picture(
-        candidate, state.matched_candidate, truths, missed, _background(case, candidate.shape)
-    )
+    maps = candidate, state.matched_candidate, truths, missed, _background(case, candidate.shape)
+    if candidate.ndim == 2:
+        yield "", matching_picture(*maps)
+        return
+    for one in worst_slices(*maps, spacing=spacing):
+        yield one.words, one.png
 
 
 def _background(case: Case, shape: Sequence[int]) -> Any:
-    """Return the photo if there is one of the right size."""
+    """Return the photo if there is one of the right size; a scan with values from 0 to 1."""
     if case.image is None:
         return None
     try:
         image = case.load_image()
     except EdgeCriticError:
         return None
-    return image if image.shape == tuple(shape) else None
+    if image.shape != tuple(shape):
+        return None
+    return image if image.ndim == 2 else (image - image.min()) / max(float(np.ptp(image)), 1e-12)

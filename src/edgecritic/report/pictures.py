@@ -32,14 +32,20 @@ FAINTEST = 0.4
 """Opacity of a miss that hardly anybody drew; below, single annotators would be invisible."""
 
 
-def ranked_picture(detector: str, image: str, f: float, rank: str, png: bytes) -> Picture:
-    """Return the picture of an image of a detector for the report; `rank` is one of `RANKS`."""
-    words = f"{rank} image of {clean(detector)}: {clean(image)}, F {short(f)}"
+def ranked_picture(detector: str, image: str, f: float, rank: str, png: bytes, *, where: str = "") -> Picture:
+    """Return the picture of an image of a detector for the report; `rank` is one of `RANKS`.
+
+    `where` says which slice of a volume it shows.
+    """
+    place = f", {where}" if where else ""
+    words = (
+        f"{rank} {'volume' if where else 'image'} of {clean(detector)}: {clean(image)}, F {short(f)}{place}"
+    )
     return Picture(
         group=detector,
         title=rank.capitalize(),
         name=clean(image),
-        note=f"F {short(f)}",
+        note=f"F {short(f)}{place}",
         words=words,
         png=png,
     )

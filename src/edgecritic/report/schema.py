@@ -164,7 +164,8 @@ _DIFFERENCE = _record({"difference": _number, "low": _number, "high": _number, "
 
 _PER_IMAGE = _record(
     {"id": _text, **_POINT},
-    {"threshold": _number, "annotators": _count, "prediction_hash": _text, "truth_hash": _text},
+    {"threshold": _number, "annotators": _count, "prediction_hash": _text, "truth_hash": _text}
+    | {"spacing": _list(_number)},
 )
 
 _CLASS = _record(
@@ -244,7 +245,8 @@ _RESULTS = _record(
     {
         "protocol": _record(
             {"id": _text},
-            {"title": _text, "nms": _text, "ap_rule": _text, "digest": _text, "tolerance_pixels": _INTERVAL},
+            {"title": _text, "nms": _text, "ap_rule": _text, "digest": _text, "tolerance_pixels": _INTERVAL}
+            | {"tolerance_unit": _text},
         ),
         "versions": _table(_maybe(_text)),
         "detectors": _list(_detector),

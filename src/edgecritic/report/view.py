@@ -135,10 +135,15 @@ class View:
         return clean(self.protocol.get("nms") or "none")
 
     @property
+    def unit(self) -> str:
+        """The unit of distances: px, or in volumes mm or voxels."""
+        return clean(self.protocol.get("tolerance_unit") or "px")
+
+    @property
     def tolerance(self) -> str:
-        """The tolerance in pixels, and as a share of the diagonal if it was given so."""
+        """The tolerance in pixels or millimetres, and as a share of the diagonal if it was given so."""
         pixels, relative = self.protocol.get("tolerance_pixels"), self.protocol.get("relative_tolerance")
-        inside = pixels_text(pixels if pixels is not None else self.protocol.get("tolerance"))
+        inside = pixels_text(pixels if pixels is not None else self.protocol.get("tolerance"), self.unit)
         if relative is None:
             return inside or "not recorded"
         share = f"{relative:g} of the diagonal"
@@ -208,8 +213,8 @@ def interval(detector: Mapping[str, Any], score: str) -> tuple[float, float] | N
     return (float(pair[0]), float(pair[1])) if pair else None
 
 
-def pixels_text(pixels: float | Sequence[float] | None) -> str:
-    """Return a distance or a range of distances in pixels.
+def pixels_text(pixels: float | Sequence[float] | None, unit: str = "px") -> str:
+    """Return a distance or a range of distances in pixels, or in another unit.
 
     Examples
     --------
@@ -220,7 +225,7 @@ def pixels_text(pixels: float | Sequence[float] | None) -> str:
         return ""
     low, high = (pixels[0], pixels[1]) if isinstance(pixels, Sequence) else (pixels, pixels)
     first, last = f"{low:.2f}", f"{high:.2f}"
-    return f"{first} px" if first == last else f"{first}–{last} px"
+    return f"{first} {unit}" if first == last else f"{first}–{last} {unit}"
 
 
 def plural(count: int, word: str) -> str:

@@ -13,8 +13,9 @@ from edgecritic.annotators.census import Census, shares
 from edgecritic.annotators.perceptual import agreement_matrix
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
-from edgecritic.errors import DataError
-from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE, as_tolerance
+from edgecritic.errors import DataError, InputError
+from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE, as_spacing, as_tolerance
+from edgecritic.maps.boundaries import TRUTH_RULES
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.human import human_level
 from edgecritic.run.cache import open_cache, weigh_labels
@@ -28,7 +29,7 @@ __all__ = ["AnnotatorsRun", "run_annotators", "SCHEMA"]
 SCHEMA = 1
 """Version of the layout of ``annotators.json``."""
 
-RECORD_VERSION = 2
+RECORD_VERSION = 3
 
 
 class AnnotatorsRun(Run):
@@ -47,6 +48,7 @@ class _Job:
     case: Case
     tolerance: float | None
     relative_tolerance: float | None
+    surface: str
     folder: Path | None
     fresh: bool
     cache: Path | None
@@ -57,6 +59,7 @@ def run_annotators(
     *,
     tolerance: float | None = None,
     relative_tolerance: float | None = None,
+    surface: str = "given",
     split: str | None = None,
     images: str | Path | None = None,
     out: str | Path | None = None,
@@ -73,7 +76,11 @@ def run_annotators(
     truth : path
         Truths in any known layout, with several annotators per image.
     tolerance, relative_tolerance : float, optional
-        Largest distance of a match in pixels, or as a share of the diagonal (default 0.0075).
+        Largest distance of a match in pixels, or as a share of the diagonal (default 0.0075). In volumes
+        whose files tell their voxel size, in millimetres.
+    surface : {"given", "inner"}
+        What of a truth is its boundary, a rule of :data:`edgecritic.maps.boundaries.TRUTH_RULES`: ``inner``
+        takes objects and labels.
     split, images
         See :func:`edgecritic.datasets.cases.find_cases`.
     out : path, optional
@@ -90,6 +97,8 @@ def run_annotators(
     DataError
         If no image has two annotators.
     """
+    if surface not in TRUTH_RULES:
+        raise InputError(f"surface must be one of {', '.join(TRUTH_RULES)}, got {surface!r}")
     folder = absolute(out)
     found = find_cases(None, Path(truth).absolute(), images=absolute(images), split=split)
     if not found.cases:
@@ -98,7 +107,7 @@ def run_annotators(
         relative_tolerance = DEFAULT_RELATIVE_TOLERANCE
     records = None if folder is None else folder / RECORDS / "@annotators"
     with open_cache(cache) as place:
-        work = [_Job(case, tolerance, relative_tolerance, records, fresh, place) for case in found]
+        work = [_Job(case, tolerance, relative_tolerance, surface, records, fresh, place) for case in found]
         finished = dict(run_tasks(_weigh, work, jobs=jobs, cluster=cluster, progress=progress))
     order = [case.id for case in found]
     good = {name: finished[name] for name in order if not isinstance(finished[name], Failure)}
@@ -114,6 +123,7 @@ def run_annotators(
         **_summary(several),
         "tolerance": tolerance,
         "relative_tolerance": relative_tolerance,
+        "surface": surface,
         "per_image": [_row(name, one) for name, one in several.items()],
         "single": [name for name in good if name not in several],
         "failures": failure_rows(failures),
@@ -129,21 +139,23 @@ def _weigh(job: _Job) -> tuple[str, dict[str, Any] | Failure]:
     def weighed() -> dict[str, Any]:
         case = job.case.read()
         files = digest(case.contents[path] for path in case.truths)
-        key = record_key([RECORD_VERSION, job.tolerance, job.relative_tolerance, files])
+        key = record_key([RECORD_VERSION, job.tolerance, job.relative_tolerance, job.surface, files])
         return kept(job.folder, case.id, key, lambda: _measure(case, job), fresh=job.fresh)
 
     return job.case.id, attempt(weighed, lambda message: Failure.of_case(job.case, message))
 
 
 def _measure(case: Case, job: _Job) -> dict[str, Any]:
-    truths = case.load_truths()
+    truths = case.load_truths(rule=job.surface)
     if len(truths) == 1:
         return {"census": [int(np.count_nonzero(truths[0]))], "shape": list(truths[0].shape)}
     shape = truths[0].shape
-    reach = as_tolerance(shape, (1.0,) * len(shape), job.tolerance, job.relative_tolerance)
-    found = weigh_labels(truths, tolerance=reach, cache=job.cache, fresh=job.fresh)
+    spacing = case.truth_spacing()
+    reach = as_tolerance(shape, as_spacing(spacing, len(shape)), job.tolerance, job.relative_tolerance)
+    found = weigh_labels(truths, tolerance=reach, spacing=spacing, cache=job.cache, fresh=job.fresh)
     return {
         "shape": list(found.shape),
+        "unit": "px" if len(shape) == 2 else "voxels" if spacing is None else "mm",
         "tolerance": found.tolerance,
         "census": list(Census.of(found).counts),
         "matches": found.matches.tolist(),
@@ -178,6 +190,7 @@ def _summary(images: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         },
         "human": None if human is None else human.as_dict(),
         "tolerance_pixels": [float(sizes.min()), float(sizes.max())],
+        "tolerance_unit": " or ".join(sorted({one["unit"] for one in images.values()})),
     }
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from edgecritic.datasets.cases import Case, Dataset
+from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import EdgeCriticError, InputError
+from edgecritic.geometry import Resample
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.regions import Regions
@@ -18,12 +20,13 @@ from edgecritic.run.class_results import class_notes
 from edgecritic.run.classes import judge_all_classes
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import make_folder, write_json
-from edgecritic.run.judge import EXTRAS, Job, Judged, judge
+from edgecritic.run.judge import EXTRAS, Job, Judged, Reading, judge
 from edgecritic.run.places import check_places, data_sets, without_prediction
 from edgecritic.run.protocol_file import find_protocol
 from edgecritic.run.regions import judge_regions, region_entries
 from edgecritic.run.results import Failure, Run
 from edgecritic.run.store import RECORDS
+from edgecritic.run.volumes import volume_notes
 
 __all__ = ["BenchRun", "run_bench"]
 
@@ -40,8 +43,8 @@ class BenchRun(Run):
     cases : dict of dict of Case
         By detector and image the files that were judged.
     protocol : Protocol
-    binarize : float or None
-        Where grey truths were cut.
+    reading : Reading
+        How files became maps.
     regions : dict of dict of Regions
         By detector and image, where regions were judged too.
     resize : str or None
@@ -51,7 +54,7 @@ class BenchRun(Run):
     details: dict[str, BenchmarkResult]
     cases: dict[str, dict[str, Case]]
     protocol: Protocol
-    binarize: float | None = None
+    reading: Reading = Reading()
     regions: dict[str, dict[str, Regions]] = field(default_factory=dict)
     resize: str | None = None
 
@@ -69,6 +72,8 @@ def run_bench(
     masks: str | Path | None = None,
     split: str | None = None,
     binarize: float | None = None,
+    spacing: Sizes | Literal["file"] | None = None,
+    resample: Resample = None,
     fresh: bool = False,
     draws: int = 1000,
     human: bool = True,
@@ -103,6 +108,11 @@ def run_bench(
     binarize : float, optional
         Take values of truths of at least this share of the largest possible one as edges. Without it
         grey truths are refused, because where they are cut changes the score.
+    spacing : tuple of float, "file" or None
+        Voxel size; by default that of the files, which must agree. Tolerances are in its unit.
+    resample : "nearest" or "stored", optional
+        Bring predictions of other grids onto that of their truth; see `edgecritic.geometry.place`. Without it
+        they are refused.
     fresh : bool
         Compute everything anew.
     draws : int
@@ -130,12 +140,17 @@ def run_bench(
         raise InputError(
             f"protocol {chosen.id} judges boundaries of classes", remedy="leave out --also regions"
         )
+    if chosen.classes is not None and (spacing is not None or resample is not None):
+        raise InputError(
+            f"protocol {chosen.id} judges classes in pixels", remedy="leave spacing and resample out"
+        )
     if resize is not None and chosen.classes is None:
         raise InputError(f"protocol {chosen.id} has no classes, and only their predictions are resized")
     if oracle and len(detectors) < 2:
         raise InputError("an oracle chooses among predictions: give those of at least two detectors")
     check_places(detectors, truth, out)
     folder = None if out is None else make_folder(Path(out).absolute())
+    reading = Reading(binarize, spacing, resample)
     if chosen.classes is not None:
         sets, finished = judge_all_classes(
             detectors,
@@ -155,7 +170,7 @@ def run_bench(
     else:
         sets = data_sets(detectors, truth, images=absolute(images), masks=absolute(masks), split=split)
         with open_cache(cache and human) as kept:
-            work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize, kept)
+            work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, reading, kept)
             finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
@@ -180,7 +195,11 @@ def run_bench(
         curves=curves,
         oracle=chosen_best,
         failures=[*failures, *undefined],
-        notes=[*_notes(sets, judged, chosen, binarize), *class_notes(chosen, details, resize), *no_oracle],
+        notes=[
+            *_notes(sets, judged, chosen, binarize, extras),
+            *class_notes(chosen, details, resize),
+            *no_oracle,
+        ],
         regions=entries,
     )
     if folder is not None:
@@ -190,7 +209,7 @@ def run_bench(
         details=details,
         cases={name: {case.id: case for case in found} for name, found in sets.items()},
         protocol=chosen,
-        binarize=binarize,
+        reading=reading,
         regions={name: regions[name] for name in entries},
         resize=resize,
     )
@@ -217,7 +236,7 @@ def _jobs(
     folder: Path | None,
     fresh: bool,
     human: bool,
-    binarize: float | None,
+    reading: Reading,
     cache: Path | None,
 ) -> list[Job]:
     """List the work; annotators are judged together with the first detector that has the image."""
@@ -227,7 +246,7 @@ def _jobs(
     for name, found in sets.items():
         for case in found:
             first = human and case.id not in people
-            jobs.append(Job(name, case, protocol, extras, records, fresh, first, binarize, cache))
+            jobs.append(Job(name, case, protocol, extras, records, fresh, first, reading, cache))
             people.add(case.id)
     return jobs
 
@@ -270,12 +289,13 @@ def _notes(
     judged: Mapping[str, Mapping[str, Judged]],
     protocol: Protocol,
     binarize: float | None,
+    extras: Sequence[str],
 ) -> list[str]:
     kept = {name: replace(found, without_prediction=()) for name, found in sets.items()}  # they are failures
     notes = (
         [] if binarize is None else [f"grey truths were cut at {binarize:g} of the largest possible value"]
     )
-    notes += _thick_notes(judged, protocol)
+    notes += [*_thick_notes(judged, protocol), *volume_notes(judged, extras)]
     notes += [f"{name}: {note}" for name, found in kept.items() for note in found.notes()]
     notes += [f"{name}: {problem}" for name, found in kept.items() for problem in found.problems()]
     for name, items in judged.items():

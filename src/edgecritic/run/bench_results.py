@@ -20,6 +20,7 @@ from edgecritic.run.class_results import class_differences, class_entries
 from edgecritic.run.judge import TOLERANCE_SHARES, Judged, variants
 from edgecritic.run.results import Failure, failure_rows
 from edgecritic.run.store import RECORDS, safe_name
+from edgecritic.run.volumes import tolerance_unit
 
 __all__ = ["results_record", "versions", "pooled", "crispness_of", "detector_folder", "SCHEMA"]
 
@@ -121,6 +122,7 @@ def _image_row(row: dict[str, Any], item: Judged) -> dict[str, Any]:
         "annotators": item.numbers["annotators"],
         "prediction_hash": item.numbers["prediction_hash"],
         "truth_hash": item.numbers["truth_hash"],
+        **({"spacing": item.numbers["spacing"]} if item.numbers.get("spacing") else {}),
     }
 
 
@@ -166,7 +168,9 @@ def _tolerances(
         variant = "main" if share == 1 else f"tolerance-{share:g}"
         one = variants(protocol, extras)[variant]
         found = pooled(one, judged, variant, 0)
-        pixels = [one.tolerance_for(item.numbers["shape"]) for item in judged.values()]
+        pixels = [
+            one.tolerance_for(item.numbers["shape"], item.numbers.get("spacing")) for item in judged.values()
+        ]
         rows.append(
             {
                 "relative_tolerance": one.relative_tolerance,
@@ -250,6 +254,7 @@ def _protocol_record(protocol: Protocol, judged: Mapping[str, Mapping[str, Judge
         **protocol.as_dict(),
         "digest": protocol.digest,
         "tolerance_pixels": [min(pixels), max(pixels)] if pixels else None,
+        "tolerance_unit": tolerance_unit(judged),
     }
 
 

@@ -81,7 +81,12 @@ def trim_cache(folder: Path, most: int | None = None) -> None:
 
 
 def weigh_labels(
-    truths: Sequence[BoolArray], *, tolerance: float, cache: Path | None = None, fresh: bool = False
+    truths: Sequence[BoolArray],
+    *,
+    tolerance: float,
+    spacing: Sequence[float] | None = None,
+    cache: Path | None = None,
+    fresh: bool = False,
 ) -> LabelStrength:
     """Return how strong the labels of several annotators are, matched now or found in the cache.
 
@@ -89,15 +94,16 @@ def weigh_labels(
     cannot be written is left alone.
     """
     if cache is None:
-        return strength(truths, tolerance=tolerance)
+        return strength(truths, tolerance=tolerance, spacing=spacing)
     maps = [[list(one.shape), hashlib.sha256(np.packbits(one).tobytes()).hexdigest()] for one in truths]
-    key = record_key([RECORD_VERSION, "labels", tolerance, maps])
+    sizes = [] if spacing is None else [[float(size) for size in spacing]]
+    key = record_key([RECORD_VERSION, "labels", tolerance, maps, *sizes])
     store = Store(cache)
     content = None if fresh else store.load(key, key)
     if content is not None:
         store.touch(key)
         return _as_strength(content, truths)
-    found = strength(truths, tolerance=tolerance)
+    found = strength(truths, tolerance=tolerance, spacing=spacing)
     with suppress(OutputError):
         store.save(key, key, _as_record(found))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from edgecritic.datasets.cases import Case
 from edgecritic.datasets.content import digest
 from edgecritic.datasets.doctor import check_case, check_lossy
 from edgecritic.datasets.files import holds_segmentations
+from edgecritic.datasets.geometry import Grid
+from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
-from edgecritic.inputs import BoolArray
+from edgecritic.geometry import Resample
+from edgecritic.inputs import BoolArray, FloatArray
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.crispness import average_crispness
 from edgecritic.protocols.human import human_counts
@@ -25,7 +28,17 @@ from edgecritic.run.cache import weigh_labels
 from edgecritic.run.results import Failure, attempt
 from edgecritic.run.store import kept, record_key, safe_name
 
-__all__ = ["Job", "Judged", "judge", "variants", "EXTRAS", "STRATEGIES", "TOLERANCE_SHARES"]
+__all__ = [
+    "Job",
+    "Judged",
+    "Loaded",
+    "Reading",
+    "judge",
+    "variants",
+    "EXTRAS",
+    "STRATEGIES",
+    "TOLERANCE_SHARES",
+]
 
 EXTRAS = ("crispness", "ceval", "tolerances", "strategies", "regions")
 """What can be measured beside the protocol's own numbers."""
@@ -39,8 +52,32 @@ TOLERANCE_SHARES = (1.0, 0.5, 0.25)
 HUMAN = "@human"
 """The folder of the annotators' counts; no detector's safe name has an @."""
 
-RECORD_VERSION = 3
+RECORD_VERSION = 4
 """Raised when what a record holds or how it is computed changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files become maps.
+
+    Attributes
+    ----------
+    binarize : float or None
+        Where grey truths are cut; without it they are refused.
+    spacing : tuple of float, "file" or None
+        Pixel size, as for `edgecritic.datasets.geometry.find_grid`.
+    resample : "nearest", "stored" or None
+        What is done with a prediction on another grid than its truth, as for the same function.
+    """
+
+    binarize: float | None = None
+    spacing: Sizes | Literal["file"] | None = None
+    resample: Resample = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what differs from the usual, ready for JSON."""
+        given = {"binarize": self.binarize, "spacing": self.spacing, "resample": self.resample}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +90,7 @@ class Job:
         Where the records of finished images are kept.
     human : bool
         Whether to judge the annotators against each other too.
-    binarize : float or None
-        Where grey truths are cut; without it they are refused.
+    reading : Reading
     cache : Path or None
         Where what depends on the truths alone is kept across runs.
     """
@@ -66,7 +102,7 @@ class Job:
     folder: Path | None
     fresh: bool = False
     human: bool = False
-    binarize: float | None = None
+    reading: Reading = Reading()
     cache: Path | None = None
 
 
@@ -116,11 +152,9 @@ def judge(job: Job) -> Judged | Failure:
 
 
 def _judge(job: Job) -> Judged:
-    case = _Loaded(job.case, job.binarize)
+    case = Loaded(job.case, job.protocol, job.reading)
     hashes = case.hashes()
-    version: dict[str, Any] = {"version": RECORD_VERSION, "protocol": job.protocol.digest}
-    if job.binarize is not None:
-        version["binarize"] = job.binarize
+    version = {"version": RECORD_VERSION, "protocol": job.protocol.digest, **job.reading.as_dict()}
     extras = sorted(set(job.extras) - {"regions"})  # which have records of their own
     key = record_key({**version, "extras": extras, **hashes})
     content = _kept(job, safe_name(job.detector), key, lambda: _measure(case, job))
@@ -138,17 +172,19 @@ def _kept(job: Job, group: str, key: str, compute: Callable[[], dict[str, Any]])
     return kept(folder, job.case.id, key, compute, fresh=job.fresh)
 
 
-class _Loaded:
-    """The maps of one case: its files are read once, and decoded only if that is needed."""
+class Loaded:
+    """The maps of one case on the grid of its truth: files are read once, and decoded only if needed."""
 
-    def __init__(self, case: Case, binarize: float | None) -> None:
+    def __init__(self, case: Case, protocol: Protocol, reading: Reading) -> None:
         if case.prediction is None:
             raise DataError(f"{case.id}: has no prediction")
-        self.case = case.read()
+        self.case = case if case.contents else case.read()
         self.prediction = self.case.contents[case.prediction]
-        self.binarize = binarize
+        self.protocol = protocol
+        self.reading = reading
 
     def hashes(self) -> dict[str, str]:
+        """Return the hashes of the files, by what they hold."""
         contents = self.case.contents
         hashes = {
             "truth_hash": digest(contents[path] for path in self.case.truths),
@@ -159,46 +195,71 @@ class _Loaded:
         return hashes
 
     @cached_property
+    def grid(self) -> Grid:
+        """How the prediction comes onto the grid of its truth."""
+        return self.case.grid(spacing=self.reading.spacing, resample=self.reading.resample)
+
+    @cached_property
     def truths(self) -> list[BoolArray]:
-        return self.case.load_truths(binarize=self.binarize)
+        """The boundaries of each annotator."""
+        return self.case.load_truths(binarize=self.reading.binarize, rule=self.protocol.truth)
+
+    @cached_property
+    def strength(self) -> FloatArray:
+        """The prediction, on the grid of its truth."""
+        brought: FloatArray = self.grid.bring(self.prediction, self.case.load_strength())
+        return brought
+
+    @property
+    def spacing(self) -> Sizes | None:
+        """The pixel size; that of images counts only if it is asked for."""
+        if self.truths[0].ndim == 2 and self.reading.spacing is None:
+            return None
+        return self.grid.spacing
 
     @cached_property
     def mask(self) -> BoolArray | None:
+        """Where pixels count; None where all of them do."""
         return self.case.load_mask()
 
     @cached_property
     def segmented(self) -> bool:
+        """Whether the prediction holds segmentations in place of a strength map."""
         return holds_segmentations(self.prediction)
 
 
-def _measure(loaded: _Loaded, job: Job) -> dict[str, Any]:
+def _measure(loaded: Loaded, job: Job) -> dict[str, Any]:
     truths, mask = loaded.truths, loaded.mask
+    options: dict[str, Any] = {"mask": mask, "spacing": loaded.spacing}
     protocols = variants(job.protocol, job.extras)
     numbers: dict[str, Any] = {}
     if loaded.segmented:
         maps = loaded.case.load_candidates()
         numbers["notes"] = _refuse_errors(loaded.case, None, truths, mask)
-        swept = {name: sweep_maps(maps, truths, protocol=one, mask=mask) for name, one in protocols.items()}
+        swept = {name: sweep_maps(maps, truths, protocol=one, **options) for name, one in protocols.items()}
     else:
-        strength = loaded.case.load_strength()
+        strength = loaded.strength
         numbers["notes"] = _refuse_errors(loaded.case, strength, truths, mask)
-        swept = {name: sweep(strength, truths, protocol=one, mask=mask) for name, one in protocols.items()}
-        if "crispness" in job.extras:
+        swept = {name: sweep(strength, truths, protocol=one, **options) for name, one in protocols.items()}
+        if "crispness" in job.extras and strength.ndim == 2:
             crisp = average_crispness(strength)
             numbers["crispness"] = None if np.isnan(crisp) else crisp
     main = swept["main"]
+    numbers["notes"] += [f"{loaded.case.id}: {note}" for note in loaded.grid.notes]
     numbers |= {"annotators": main.annotators, "tolerance": main.tolerance, "shape": list(main.shape)}
+    numbers["spacing"] = None if main.spacing is None else list(main.spacing)
     return {"counts": {name: one.counts.as_dict() for name, one in swept.items()}, "numbers": numbers}
 
 
-def _human(loaded: _Loaded, job: Job) -> dict[str, Any]:
+def _human(loaded: Loaded, job: Job) -> dict[str, Any]:
     truths, mask = loaded.truths, loaded.mask
     if mask is not None:
         truths = [one & mask for one in truths]
     if len(truths) == 1:
         return {"counts": human_counts(truths).as_dict()}
-    tolerance = job.protocol.tolerance_for(truths[0].shape)
-    found = weigh_labels(truths, tolerance=tolerance, cache=job.cache, fresh=job.fresh)
+    sizes = loaded.spacing
+    tolerance = job.protocol.tolerance_for(truths[0].shape, sizes)
+    found = weigh_labels(truths, tolerance=tolerance, spacing=sizes, cache=job.cache, fresh=job.fresh)
     return {"counts": found.human_counts().as_dict()}
 
 

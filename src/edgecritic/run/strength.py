@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from edgecritic.annotators.outputs import OutputStrength, output_strength, pool_
 from edgecritic.annotators.partial import partial_labels
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
-from edgecritic.datasets.files import holds_segmentations
+from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
+from edgecritic.geometry import Resample
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol
@@ -24,6 +25,7 @@ from edgecritic.protocols.sweep import sweep
 from edgecritic.run.cache import open_cache, weigh_labels
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_json
+from edgecritic.run.judge import Loaded, Reading
 from edgecritic.run.protocol_file import find_protocol
 from edgecritic.run.results import Failure, Run, attempt, failure_rows
 from edgecritic.run.store import RECORDS, kept, record_key, safe_name
@@ -33,7 +35,7 @@ __all__ = ["StrengthRun", "run_strength", "SCHEMA"]
 SCHEMA = 1
 """Version of the layout of ``strength.json``."""
 
-RECORD_VERSION = 3
+RECORD_VERSION = 4
 DRAWS = 10
 
 
@@ -51,7 +53,7 @@ class _Job:
     seed: int
     folder: Path | None
     fresh: bool
-    binarize: float | None
+    reading: Reading
     cache: Path | None = None
 
 
@@ -69,6 +71,8 @@ def run_strength(
     masks: str | Path | None = None,
     split: str | None = None,
     binarize: float | None = None,
+    spacing: Sizes | Literal["file"] | None = None,
+    resample: Resample = None,
     fresh: bool = False,
     only: Collection[str] | None = None,
     cache: bool = True,
@@ -86,7 +90,8 @@ def run_strength(
 
     Parameters
     ----------
-    detectors, truth, protocol, out, jobs, cluster, masks, split, binarize, fresh, cache, progress
+    detectors, truth, protocol, out, jobs, cluster, masks, split
+    binarize, spacing, resample, fresh, cache, progress
         As for :func:`edgecritic.run.bench.run_bench`; the same `out` may be used.
     levels : sequence of float
         Strengths in [0, 1].
@@ -105,6 +110,7 @@ def run_strength(
         raise InputError(f"strengths must lie in [0, 1], got {list(levels)}")
     drawn = draws if steps[-1] > 0 else 0
     folder = absolute(out)
+    reading = Reading(binarize, spacing, resample)
     work: list[_Job] = []
     for name, place in detectors.items():
         found = find_cases(absolute(place), Path(truth).absolute(), masks=absolute(masks), split=split)
@@ -112,7 +118,7 @@ def run_strength(
             raise DataError(f"{'; '.join(found.no_case())}", path=place)
         records = None if folder is None else folder / RECORDS / "@strength" / safe_name(name)
         cases = [case for case in found if only is None or case.id in only]
-        work += [_Job(name, case, chosen, steps, drawn, seed, records, fresh, binarize) for case in cases]
+        work += [_Job(name, case, chosen, steps, drawn, seed, records, fresh, reading) for case in cases]
     finished: dict[str, dict[str, Any]] = {name: {} for name in detectors}
     failures: list[Failure] = []
     with open_cache(cache) as known:
@@ -157,22 +163,23 @@ def _key(case: Case, job: _Job) -> str:
     files = digest(
         case.contents[path] for path in (*case.truths, case.prediction, case.mask) if path is not None
     )
-    settings = [job.protocol.digest, job.levels, job.draws, job.seed, job.binarize]
+    settings = [job.protocol.digest, job.levels, job.draws, job.seed, job.reading.as_dict()]
     return record_key([RECORD_VERSION, *settings, files])
 
 
 def _measure(case: Case, job: _Job) -> dict[str, Any]:
-    if case.prediction is not None and holds_segmentations(case.source(case.prediction)):
+    loaded = Loaded(case, job.protocol, job.reading)
+    if loaded.segmented:
         raise InputError(f"{case.id}: label strength needs a soft map, this prediction holds segmentations")
-    output, mask = case.load_strength(), case.load_mask()
-    truths = case.load_truths(binarize=job.binarize)
+    output, mask, truths, spacing = loaded.strength, loaded.mask, loaded.truths, loaded.spacing
     if mask is not None:
         truths = [truth & mask for truth in truths]
-    reach = job.protocol.tolerance_for(truths[0].shape)
-    found = weigh_labels(truths, tolerance=reach, cache=job.cache, fresh=job.fresh)
+    reach = job.protocol.tolerance_for(truths[0].shape, spacing)
+    found = weigh_labels(truths, tolerance=reach, spacing=spacing, cache=job.cache, fresh=job.fresh)
+    given = replace(job.protocol, truth="given")  # the labels are boundaries already
 
     def counts(maps: Any) -> Any:
-        return sweep(output, maps, protocol=job.protocol, mask=mask).counts.as_dict()
+        return sweep(output, maps, protocol=given, mask=mask, spacing=spacing).counts.as_dict()
 
     draws = [
         partial_labels(found, level=job.levels[-1], seed=[job.seed, draw, *os.fsencode(case.id)])

@@ -326,7 +326,7 @@
     watch(host, () => {
       const width = Math.max(host.clientWidth, 240);
       const ticks = { x: steps(0, top, step), y: steps(low, high, 0.1), xText: (v) => String(+v.toFixed(4)), yText: (v) => short(v, 1) };
-      const label = inPixels ? "Tolerance, px" : "Tolerance, share of the diagonal";
+      const label = inPixels ? `Tolerance, ${data.unit || "px"}` : "Tolerance, share of the diagonal";
       const { plot, x, y } = frame(host, [width, Math.min(width * 0.62, 340)], [0, top, low, high], ticks, [label, "F"]);
       for (const one of lines.slice().reverse()) {
         for (const [column, thin] of [[3, " thin"], [2, ""]]) {

@@ -47,6 +47,7 @@ _CSV: dict[str, Callable[[View, Detector], Any]] = {
     "protocol": lambda view, _: view.protocol["id"],
     "tolerance_pixels_min": lambda view, _: _pixels(view)[0],
     "tolerance_pixels_max": lambda view, _: _pixels(view)[1],
+    "tolerance_unit": lambda view, _: view.unit,
     "nms": lambda view, _: view.nms,
 }
 

@@ -17,12 +17,13 @@ WORDS = {
     "id": "Name",
     "title": "Title",
     "relative_tolerance": "Tolerance, share of the diagonal",
-    "tolerance": "Tolerance, px",
+    "tolerance": "Tolerance",
     "tolerance_pixels": "Tolerance on these images",
     "thresholds": "Thresholds",
     "threshold_floor": "Threshold floor",
     "zero_threshold": "Extra threshold 0",
     "thin": "Thinning",
+    "truth": "Boundaries of truths",
     "nms": "Non-maximum suppression",
     "ap_rule": "AP rule",
     "duplicates": "Points of equal recall",
@@ -37,17 +38,22 @@ def section(view: View) -> Section:
     """Return the protocol in words."""
     known = [*WORDS, *(key for key in view.protocol if key not in WORDS)]
     items = tuple(
-        (clean(WORDS.get(key, key)), Cell(text=_text(key, view.protocol[key]), code=key == "digest"))
+        (
+            clean(WORDS.get(key, key)),
+            Cell(text=_text(key, view.protocol[key], view.unit), code=key == "digest"),
+        )
         for key in known
-        if view.protocol.get(key) not in (None, "")
+        if view.protocol.get(key) not in (None, "") and key != "tolerance_unit"
     )
     lead = "The choices these numbers depend on. Numbers of another protocol must not be mixed with them."
     return Section(key="protocol", title="Protocol", lead=lead, blocks=(Record(items=items),))
 
 
-def _text(key: str, value: Any) -> str:
+def _text(key: str, value: Any, unit: str = "") -> str:
     if key == "tolerance_pixels":
-        return pixels_text(value)
+        return pixels_text(value, unit)
+    if key == "tolerance":
+        return f"{value:g} {unit}"
     if isinstance(value, Mapping):
         parts = (f"{name} {_text(name, one)}" for name, one in value.items() if one not in (None, "", [], ()))
         return clean("; ".join(parts))

@@ -35,7 +35,7 @@ def section(view: View) -> Section | None:
             rows.append(
                 (
                     view.name(detector["name"]),
-                    pixels_text(row.get("pixels")) or "–",
+                    pixels_text(row.get("pixels"), view.unit) or "–",
                     "–" if share is None else f"{share:g}",
                     short(row["ods"]),
                     short(row["ois"]),
@@ -49,7 +49,7 @@ def section(view: View) -> Section | None:
         folded=True,
     )
     label = "ODS and OIS over tolerance; the numbers are in the table below"
-    chart = Chart(kind="lines", label=label, data={"tolerances": lines})
+    chart = Chart(kind="lines", label=label, data={"tolerances": lines, "unit": view.unit})
     lead = "How the scores fall when edges must lie closer to the truth. Thick lines: ODS; thin lines: OIS."
     return Section(key="tolerance", title="Tolerance", lead=lead, blocks=(chart, table))
 
