@@ -14,13 +14,14 @@ from edgecritic.geometry import judged
 from edgecritic.grids import image_of, on_one_grid
 from edgecritic.ids import Id
 from edgecritic.inputs import SIDEWAYS, Spacing, as_distance, as_mask
+from edgecritic.maps.mesh import Mesh
 from edgecritic.maps.target import Target, as_target
 from edgecritic.matching.base import with_tolerance
 from edgecritic.measures import regions
 from edgecritic.measures.base import MeasureInfo
 from edgecritic.measures.base import measures as registry
 from edgecritic.measures.evidence import Comparison, OnDegenerate, Single, check_policy
-from edgecritic.measures.mesh import mesh_pairs
+from edgecritic.measures.mesh import check_for_meshes, mesh_pairs
 from edgecritic.registry import Bound
 from edgecritic.tables import arrow, text_table
 from edgecritic.values import Value, plain_number
@@ -202,10 +203,12 @@ def score(
     """
     chosen = choose(measures, default_measures(), strategy=strategy, tolerance=tolerance)
     check_policy(on_degenerate)
-    meshes = mesh_pairs(candidate, truths, spacing, on_degenerate)
+    several = as_maps(truths)
+    meshes = mesh_pairs(candidate, several, spacing, on_degenerate)
     if meshes is not None:
+        check_for_meshes(chosen)
         return as_scores(chosen, [[float(bound(pair)) for bound in chosen] for pair in meshes])
-    candidate, several, spacing, notes = on_one_grid(candidate, as_maps(truths), spacing)
+    candidate, several, spacing, notes = on_one_grid(candidate, several, spacing)
     kinds = {bound.entry.info.needs == "segmentation" for bound in chosen}
     if kinds == {True}:
         rows = [_region_row(candidate, truth, chosen) for truth in several]
@@ -381,7 +384,7 @@ def as_maps(truths: Any) -> list[Any]:
 
 def _is_map(truth: Any) -> bool:
     """Tell whether something is a map by itself, and not a row of one."""
-    return image_of(truth) is not None or np.ndim(truth) >= 2
+    return isinstance(truth, Mesh) or image_of(truth) is not None or np.ndim(truth) >= 2
 
 
 def render(
