@@ -181,7 +181,11 @@ def _pairs(maps: Path, truth: str | Path | None, split: str | None) -> _Pairs:
         return _Pairs([(name, paths[0], ()) for name, paths in find_maps(maps).files.items()])
     dataset = find_cases(maps, truth, split=split, roles=True)
     if not dataset.cases:
-        raise InputError("no map has a truth of the same name; " + "; ".join(dataset.problems()))
+        meshes = any(is_mesh(file) for file in maps.iterdir())
+        raise InputError(
+            "; ".join(["no map has a truth of the same name", *dataset.problems()]),
+            remedy="meshes are scored one by one: edgecritic score MESH MESH" if meshes else None,
+        )
     pairs = {case.id: (case.id, case.prediction, case.truths) for case in dataset.cases}
     if dataset.without_prediction:
         every = find_cases(None, truth, split=split)
@@ -279,6 +283,10 @@ def _score_meshes(
             "a mesh is judged by other meshes here" + (f", got {others[0]}" if others else ""),
             remedy="to judge it by a volume use Python: edgecritic.score(mesh.on_grid(affine), volume, …)",
         )
+    for option in ("labels", "spacing", "resample", "binarize", "level"):
+        if getattr(settings, option) is not None:
+            name = "candidate-annotator" if option == "level" else option
+            raise InputError(f"--{name} is for pixels, and a mesh has none; leave it out")
     scores = score(
         read_mesh(candidate),
         [read_mesh(truth) for truth in truths],
