@@ -15,7 +15,7 @@ from edgecritic.errors import InputError
 from edgecritic.measures import measures, score
 from edgecritic.measures.label_maps import LabelMap, Labels, as_labels
 from edgecritic.measures.labels import score_labels, worst_labels
-from edgecritic.measures.scoring import choose
+from edgecritic.measures.scoring import choose, worst_values
 
 PAIRWISE = [entry.name for entry in measures if entry.info.needs not in ("candidate", "segmentation")]
 MORE = [
@@ -183,3 +183,24 @@ def test_public_name():
     found = edgecritic.score_labels([[1, 1, 0, 2]], [[1, 0, 0, 2]], "dice", labels="all")
     assert "1      0.666667" in str(found)
     assert found.as_dict()["labels"]["2"]["scores"] == {"dice": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("hd95", 50.0),
+        ("hd95(surface=mesh)", 50.0),
+        ("hausdorff", 50.0),
+        ("dk", 50.0),  # sees false alarms only: 0 where all is missed
+        ("lesion_hd95", 50.0),
+        ("lesion_hd95(rule=panoptica)", 50.0),
+        *((f"lesion_hd95(rule=brats-{name})", 374.0) for name in ("gli", "men", "met")),  # the rule's miss
+        ("hd95(compat=deepmind)", math.inf),  # surface-distance: compute_robust_hausdorff of a missed object
+        ("hd95(compat=monai)", 50.0),  # NaN there, which no mean counts
+        ("hd95(compat=medpy)", 50.0),  # refused there
+        ("dice", 0.0),
+        ("volume_difference", math.inf),
+    ],
+)
+def test_a_missing_case_is_never_better_than_a_missed_object(text, value):
+    assert worst_values([measures.bind(text)], 50.0) == [value]

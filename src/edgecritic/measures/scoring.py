@@ -339,14 +339,26 @@ def with_own_tolerance(chosen: Sequence[BoundMeasure], tolerance: float | None) 
 def worst_values(chosen: Sequence[BoundMeasure], diagonal: float) -> list[float]:
     """Return what measures are worth where there is nothing to judge.
 
-    The bad end of the range, 0 for shares; the diagonal of the image for distances; else infinity.
+    The bad end of the range, 0 for shares; of distances the diagonal of the image, or what the measure
+    declares for an object that was missed if that is worse; else infinity.
     """
     infos = [bound.entry.info for bound in chosen]
     ends = [info.range[info.better == "lower"] for info in infos]
     return [
-        diagonal if math.isinf(end) and info.units == "distance" else float(end)
-        for end, info in zip(ends, infos, strict=True)
+        _missed(bound, diagonal) if math.isinf(end) and bound.entry.info.units == "distance" else float(end)
+        for end, bound in zip(ends, chosen, strict=True)
     ]
+
+
+def _missed(bound: BoundMeasure, diagonal: float) -> float:
+    """Return the distance of an object that was missed, at least the diagonal."""
+    nothing, object_ = (Target(np.full((9, 9), value), (1.0, 1.0), diagonal) for value in (False, True))
+    comparison = pair_up(nothing, object_, "value")
+    comparison.warned = True  # the caller says what is missing
+    try:
+        return max(diagonal, float(bound(comparison)))  # the diagonal if a preset has NaN
+    except InputError:  # a preset that refuses empty objects
+        return diagonal
 
 
 def evaluate(chosen: Sequence[BoundMeasure], comparison: Comparison) -> list[float]:
