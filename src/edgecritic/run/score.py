@@ -35,7 +35,7 @@ from edgecritic.values import Value
 
 __all__ = ["ScoreSettings", "check_labels", "check_measures", "read_pair", "score_files", "score_folder"]
 
-RECORD_VERSION = 3
+RECORD_VERSION = 4
 
 Missing = Literal["fail", "worst", "skip"]
 
