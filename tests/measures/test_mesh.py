@@ -514,6 +514,19 @@ def test_a_mesh_beside_an_image_that_knows_its_place_is_refused():
             edgecritic.score(*pair, "hd95(surface=mesh)")
 
 
+@pytest.mark.parametrize("scale", [0, 1e-90, 1e90])
+def test_meshes_without_an_area_are_refused(scale):
+    corners = np.array([[0, 0, 0], [2, 0, 0], [0, 2, 0]]) * scale
+    for pair in (
+        (as_mesh(corners, [[0, 1, 2]]), octahedron(3)),
+        (octahedron(3), as_mesh(corners, [[0, 1, 2]])),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(InputError, match="have an area of"):
+                edgecritic.score(*pair, "hd95(surface=mesh)")
+
+
 def test_what_takes_arrays_says_that_it_got_a_mesh():
     for function in (edgecritic.score_labels, edgecritic.compare, edgecritic.match):
         with pytest.raises(InputError, match="Mesh"):

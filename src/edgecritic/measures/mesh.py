@@ -106,10 +106,18 @@ class MeshPair(Comparison):
     def polygons(self, *, smooth: bool) -> list[Polygons]:
         """Return both surfaces."""
         origin = self.spacing  # where `of_mask` puts the first pixel
-        return [
+        found = [
             of_mesh(side, origin) if isinstance(side, Mesh) else of_mask(side, self.spacing, smooth=smooth)
             for side in self.sides
         ]
+        for surface, name in zip(found, ("candidate", "truth"), strict=True):
+            area = float(surface.sizes.sum())
+            if not 0 < area < math.inf:
+                raise InputError(
+                    f"the faces of the {name} have an area of {area:g}, by which distances are weighted",
+                    remedy="check that its faces name different vertices, and its unit of length",
+                )
+        return found
 
 
 def mesh_evidence(comparison: Comparison, *, smooth: bool) -> MeshEvidence:
