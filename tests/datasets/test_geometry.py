@@ -344,3 +344,13 @@ def test_headers_that_are_wrong_can_be_left_aside(tmp_path, capsys):
     assert "stored order, as was asked for, though its voxels have 1 × 1 × 1 mm" in told["notes"][0]
     with pytest.raises(InputError, match="resample must be"):
         on_grid_of(tmp_path / "found.nii", tmp_path / "truth.nii", resample="linear")
+
+
+def test_what_is_no_array_beside_an_image_is_refused_in_words():
+    image = nibabel.Nifti1Image(np.ones(SHAPE, np.uint8), np.eye(4))
+    for other, words in (
+        (nibabel.gifti.GiftiImage(), "must be an array, got GiftiImage"),
+        ([image], "shape"),
+    ):
+        with pytest.raises(InputError, match=words):
+            edgecritic.compare(image, other)
