@@ -204,3 +204,11 @@ def test_public_name():
 )
 def test_a_missing_case_is_never_better_than_a_missed_object(text, value):
     assert worst_values([measures.bind(text)], 50.0) == [value]
+
+
+@pytest.mark.parametrize(
+    "options", [{"measures": "hd95(compat=medpy)"}, {"measures": "dice", "on_degenerate": "raise"}]
+)
+def test_what_is_refused_names_its_label(options):
+    with pytest.raises(InputError, match="^label spleen: "):
+        score_labels([[1, 0, 0]], [[1, 0, 2]], labels={"liver": 1, "spleen": 2}, **options)

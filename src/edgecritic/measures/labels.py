@@ -303,7 +303,10 @@ class _Frame:
         if empty == "both" and absent == "skip":
             rows = [[math.nan] * len(named)] * len(pairs)
         else:
-            rows = [pair.evaluate(bound) for pair in pairs]
+            try:
+                rows = [pair.evaluate(bound) for pair in pairs]
+            except InputError as error:
+                raise InputError(f"label {label}: {error.message}", remedy=error.remedy) from error
         counts = pairs[0].part.confusion if len(pairs) == 1 else None
         scores = as_scores(named, rows, shape=self.shape, spacing=self.spacing)
         return ScoredMap(scores=scores, label=label, empty=empty, counts=counts)
