@@ -69,7 +69,7 @@ def test_lesions_have_a_table_and_strata(volumes):
 
 
 def test_lesions_are_listed_with_the_tolerance_that_was_used(volumes):
-    """Moved by 3 rows: no surface lies within 1 of all of the other's, all within 3 (docs of each option)."""
+    """The second is moved by 3: all of its surface lies within 3 of the truth, not all within 1."""
     folders = volumes / "maps", volumes / "truths"
     own = Labels(wanted=(Label(name="one", values=(1,), tolerance=3.0),))
     every = {
@@ -83,6 +83,11 @@ def test_lesions_are_listed_with_the_tolerance_that_was_used(volumes):
         assert [lesions.nsd for *_, lesions in found] == [1.0, 1.0]
         (name,) = (name for name in run.measures if name.startswith("lesion_nsd"))
         assert set(run.values(name, run.labels[0]).values()) == {1.0}
+    settings = ScoreSettings(measures=("lesion_nsd(tolerance=1)",), labels=own)
+    run = score_folder(*folders, settings=settings)
+    found = lesions_of_runs({"maps": run}, {"maps": folders}, settings)
+    assert [lesions.nsd for *_, lesions in found] == list(run.values("lesion_nsd", "one").values())
+    assert min(lesions.nsd for *_, lesions in found) < 1
 
 
 def test_tables_of_an_earlier_run_do_not_stay(volumes):

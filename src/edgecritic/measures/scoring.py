@@ -290,8 +290,7 @@ def choose(
     >>> [str(each) for each in choose(["f", "fom(strategy=eps)", "nsd"], (), strategy="exact", tolerance=2)]
     ['f(strategy=exact(tolerance=2))', 'fom(strategy=eps)', 'nsd(tolerance=2)']
     """
-    given = [measures] if isinstance(measures, str | Id) else measures
-    ids = [Id.parse(text) for text in (default if given is None else given)]
+    ids = _parsed(default if measures is None else measures)
     if measures is not None and not ids:
         raise InputError("measures is empty; name at least one, or leave it out for all")
     if strategy is not None:
@@ -302,6 +301,11 @@ def choose(
         ids = _bind_all(ids, "tolerance", whole, _with_tolerance)
     bound = [registry.bind(each) for each in ids]
     return list({str(each): each for each in bound}.values())
+
+
+def _parsed(measures: Measures) -> list[Id]:
+    given = [measures] if isinstance(measures, str | Id) else measures or ()
+    return [Id.parse(text) for text in given]
 
 
 def _bind_all(ids: list[Id], name: str, value: Any, bind: Callable[[Id, Any], Id]) -> list[Id]:
@@ -329,11 +333,27 @@ def _with_tolerance(measure: Id, tolerance: float) -> Id:
     return Id(measure.name, tuple(options.items()))
 
 
-def with_own_tolerance(chosen: Sequence[BoundMeasure], tolerance: float | None) -> list[BoundMeasure]:
-    """Bind a tolerance to the measures that have one and do not name it, one for one."""
+def with_own_tolerance(
+    chosen: Sequence[BoundMeasure], tolerance: float | None, given: Measures = None
+) -> list[BoundMeasure]:
+    """Bind a tolerance to the measures that have one and do not name it, one for one.
+
+    `given` are the ids as they were written: an id that names the default value, which `chosen` leaves out,
+    keeps it.
+
+    Examples
+    --------
+    >>> written = ["nsd(tolerance=1)", "lesion_nsd"]
+    >>> [str(each) for each in with_own_tolerance(choose(written, ()), 3, written)]
+    ['nsd', 'lesion_nsd(tolerance=3)']
+    """
     if tolerance is None:
         return list(chosen)
-    return [registry.bind(_with_tolerance(bound.id, tolerance)) for bound in chosen]
+    named = {str(registry.bind(each)) for each in _parsed(given) if "tolerance" in each.options}
+    return [
+        bound if str(bound) in named else registry.bind(_with_tolerance(bound.id, tolerance))
+        for bound in chosen
+    ]
 
 
 def worst_values(chosen: Sequence[BoundMeasure], diagonal: float) -> list[float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from edgecritic.datasets.cases import find_cases
 from edgecritic.errors import EdgeCriticError
+from edgecritic.ids import Id
 from edgecritic.measures import measures
 from edgecritic.measures.lesions import Lesions, evaluate
 from edgecritic.report.sections import Content, Section, Table
@@ -29,7 +30,7 @@ def lesions_of_runs(
     split: str | None = None,
 ) -> list[LesionsOf]:
     """Return the lesions of every map by every rule that a measure of the run names; none if none does."""
-    ids = next(iter(runs.values())).measures
+    ids = settings.measures or next(iter(runs.values())).measures
     found: list[LesionsOf] = []
     for name, (place, truth) in folders.items() if _rules(ids) else ():
         cases = {case.id: case for case in find_cases(place, truth, split=split, roles=True)}
@@ -99,11 +100,15 @@ def _rules(ids: Sequence[str], tolerance: float | None = None) -> dict[str, floa
 
     That is the one which `lesion_nsd` names, else `tolerance`, else 1.
     """
-    bound = [measures.bind(text) for text in ids if text.partition("(")[0] in measures.names()]
-    lesions = [each for each in bound if each.entry.info.family == "lesions"]
+    parsed = [Id.parse(text) for text in ids]
+    lesions = [each for each in parsed if each.name in measures.names() and _is_of_lesions(each)]
     found: dict[str, float] = {}
-    for each in sorted(lesions, key=lambda one: "tolerance" not in one.id.options):
-        options: dict[str, Any] = {"tolerance": 1 if tolerance is None else tolerance, **each.id.options}
-        rule = str(options.get("rule", each.entry.parameters["rule"]))
+    for each in sorted(lesions, key=lambda one: "tolerance" not in one.options):
+        options: dict[str, Any] = {"tolerance": 1 if tolerance is None else tolerance, **each.options}
+        rule = str(options.get("rule", measures.get(each.name).parameters["rule"]))
         found.setdefault(rule, float(options["tolerance"]))
     return found
+
+
+def _is_of_lesions(measure: Id) -> bool:
+    return measures.get(measure.name).info.family == "lesions"
