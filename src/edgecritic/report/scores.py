@@ -75,7 +75,7 @@ def write_scores(
         written.append(home / "lesions.csv")
     _drop_old_tables(home, written)
     for name, run in runs.items():
-        summary = summary_of(run) if run.labelled else None
+        summary = summary_of(run) if run.labelled and folders else None  # a summary that was read stays
         if summary is not None:
             place = home if single is not None else home / safe_name(name)
             place.mkdir(exist_ok=True)
