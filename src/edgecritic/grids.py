@@ -13,7 +13,7 @@ from edgecritic.errors import InputError
 from edgecritic.geometry import Geometry, Placement, place, same_sizes, size_text
 from edgecritic.inputs import as_array
 
-__all__ = ["choose_sizes", "image_of", "on_one_grid"]
+__all__ = ["choose_sizes", "image_of", "on_one_grid", "skew_notes"]
 
 
 def image_of(data: Any) -> tuple[NDArray[Any], Geometry] | None:
@@ -84,9 +84,17 @@ def on_one_grid(
     ]
     ndim = np.ndim(arrays[-1])
     moved = [one.bring(array, ndim) for one, array in zip(placed, arrays, strict=True)]
-    notes = tuple(one.note for one in placed if one.note)
+    notes = [one.note for one in placed if one.note]
     sizes = choose_sizes(dict(zip(labels, told, strict=True)), placed, spacing)
-    return moved[0], moved[1:], sizes, notes
+    return moved[0], moved[1:], sizes, (*notes, *skew_notes(grid, labels[min(1, len(labels) - 1)]))
+
+
+def skew_notes(geometry: Geometry | None, name: str) -> tuple[str, ...]:
+    """Say that axes are not at right angles, nothing if they are or are not known."""
+    if geometry is None or not geometry.placed or geometry.skew <= 0.1:
+        return ()
+    how = "distances are measured as if they were at right angles"
+    return (f"{name}: its axes are {geometry.skew:.2g}° off right angles; {how}",)
 
 
 def choose_sizes(

@@ -354,3 +354,12 @@ def test_what_is_no_array_beside_an_image_is_refused_in_words():
     ):
         with pytest.raises(InputError, match=words):
             edgecritic.compare(image, other)
+
+
+def test_images_whose_axes_are_not_at_right_angles_are_told():
+    skewed = np.eye(4)
+    skewed[0, 1] = 0.1  # atan 0.1 is 5.7°
+    image = nibabel.Nifti1Image(np.ones(SHAPE, np.uint8), skewed)
+    for found in (edgecritic.score(image, image, "dice"), edgecritic.score_labels(image, image, "dice")):
+        (note,) = found.notes
+        assert "the truth: its axes are 5.7° off right angles" in note
