@@ -141,7 +141,7 @@ def test_a_tensor_that_cannot_be_read_gets_a_hint():
         (np.zeros((2, 2, 2, 2), bool), "must have 2 or 3 dimensions"),
         (np.zeros((0, 4), bool), "has no pixels"),
         (True, "must have 2 or 3 dimensions"),
-        (None, "must have 2 or 3 dimensions"),
+        (None, "must be an array, got NoneType"),
         ([[0, 1], [0]], "cannot be read as an array"),
     ],
 )

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.geometry import Geometry, Placement, place, same_sizes, size_text
+from edgecritic.inputs import as_array
 
-__all__ = ["choose_sizes", "image_of", "on_one_grid"]
+__all__ = ["choose_sizes", "image_of", "on_one_grid", "skew_notes"]
 
 
 def image_of(data: Any) -> tuple[NDArray[Any], Geometry] | None:
@@ -20,7 +21,7 @@ def image_of(data: Any) -> tuple[NDArray[Any], Geometry] | None:
 
     Of a SimpleITK image the array has the axes of ``SimpleITK.GetArrayFromImage``: plane, row, column.
     """
-    if hasattr(data, "affine") and hasattr(data, "dataobj"):
+    if all(hasattr(data, name) for name in ("affine", "dataobj", "header")):
         return _of_nibabel(data)
     if all(hasattr(data, f"Get{name}") for name in ("Spacing", "Origin", "Direction", "Size")):
         return _of_simpleitk(data)
@@ -59,23 +60,23 @@ def on_one_grid(
 ) -> tuple[Any, list[Any], Any, tuple[str, ...]]:
     """Return arrays on the grid of the first truth, the voxel size, and what was done.
 
-    Arrays are returned as they are; images of nibabel and SimpleITK, which know where their voxels lie, are
-    brought onto one grid or refused, as `place` says. A voxel size that is given wins; if it is not that of
-    the images a warning says so.
+    If all are arrays they are returned as they are; images of nibabel and SimpleITK, which know where their
+    voxels lie, are brought onto one grid or refused, as `place` says. A voxel size that is given wins; if it
+    is not that of the images a warning says so.
     """
     images = [image_of(each) for each in (candidate, *truths)]
     if not any(images):
         return candidate, list(truths), spacing, ()
-    arrays = [
-        given if image is None else image[0]
-        for given, image in zip((candidate, *truths), images, strict=True)
-    ]
-    told = [None if image is None else image[1] for image in images]
     several = len(truths) > 1
     labels = [
         "the candidate",
         *(f"truths[{number}]" if several else "the truth" for number in range(len(truths))),
     ]
+    arrays = [
+        as_array(given, name) if image is None else image[0]
+        for given, image, name in zip((candidate, *truths), images, labels, strict=True)
+    ]
+    told = [None if image is None else image[1] for image in images]
     grid = told[1] if len(told) > 1 else told[0]
     placed = [
         place(geometry, grid, names=(name, labels[min(1, len(labels) - 1)]))
@@ -83,9 +84,17 @@ def on_one_grid(
     ]
     ndim = np.ndim(arrays[-1])
     moved = [one.bring(array, ndim) for one, array in zip(placed, arrays, strict=True)]
-    notes = tuple(one.note for one in placed if one.note)
+    notes = [one.note for one in placed if one.note]
     sizes = choose_sizes(dict(zip(labels, told, strict=True)), placed, spacing)
-    return moved[0], moved[1:], sizes, notes
+    return moved[0], moved[1:], sizes, (*notes, *skew_notes(grid, labels[min(1, len(labels) - 1)]))
+
+
+def skew_notes(geometry: Geometry | None, name: str) -> tuple[str, ...]:
+    """Say that axes are not at right angles, nothing if they are or are not known."""
+    if geometry is None or not geometry.placed or geometry.skew <= 0.1:
+        return ()
+    how = "distances are measured as if they were at right angles"
+    return (f"{name}: its axes are {geometry.skew:.2g}° off right angles; {how}",)
 
 
 def choose_sizes(

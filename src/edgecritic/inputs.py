@@ -58,10 +58,13 @@ def as_array(data: Any, name: str = "array") -> NDArray[Any]:
             return np.asarray(data)
         if hasattr(data, "__dlpack__"):
             return np.from_dlpack(data)
-        return np.asarray(data)
+        array = np.asarray(data)
     except Exception as error:
         hint = " (a tensor must be detached and on the CPU: x.detach().cpu())" if hasattr(data, "cpu") else ""
         raise InputError(f"{name} cannot be read as an array{hint}: {error}") from error
+    if array.ndim == 0 and array.dtype == object:
+        raise InputError(f"{name} must be an array, got {type(data).__name__}")
+    return array
 
 
 def _without_mask(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:

@@ -49,7 +49,7 @@ def test_label_maps_are_named(tmp_path):
     diagnosis = diagnose(*volumes(tmp_path, 3 * BALL, 2 * BALL))
     assert diagnosis.ok
     assert kinds(diagnosis, "note") == ["volumes", "label truth", "label prediction"]
-    assert "1 object(s) (3); score judges one with --label N" in diagnosis.findings[2].what
+    assert "1 object(s) (3); score judges them with --labels all" in diagnosis.findings[2].what
 
 
 def test_grey_and_bad_values(tmp_path):

@@ -344,3 +344,22 @@ def test_headers_that_are_wrong_can_be_left_aside(tmp_path, capsys):
     assert "stored order, as was asked for, though its voxels have 1 × 1 × 1 mm" in told["notes"][0]
     with pytest.raises(InputError, match="resample must be"):
         on_grid_of(tmp_path / "found.nii", tmp_path / "truth.nii", resample="linear")
+
+
+def test_what_is_no_array_beside_an_image_is_refused_in_words():
+    image = nibabel.Nifti1Image(np.ones(SHAPE, np.uint8), np.eye(4))
+    for other, words in (
+        (nibabel.gifti.GiftiImage(), "must be an array, got GiftiImage"),
+        ([image], "shape"),
+    ):
+        with pytest.raises(InputError, match=words):
+            edgecritic.compare(image, other)
+
+
+def test_images_whose_axes_are_not_at_right_angles_are_told():
+    skewed = np.eye(4)
+    skewed[0, 1] = 0.1  # atan 0.1 is 5.7°
+    image = nibabel.Nifti1Image(np.ones(SHAPE, np.uint8), skewed)
+    for found in (edgecritic.score(image, image, "dice"), edgecritic.score_labels(image, image, "dice")):
+        (note,) = found.notes
+        assert "the truth: its axes are 5.7° off right angles" in note

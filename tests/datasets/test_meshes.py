@@ -222,3 +222,19 @@ def test_a_mesh_is_judged_by_a_volume_where_it_lies(tmp_path, capsys):
         assert any("RAS" in note for note in document["notes"])
     assert values["here.obj"] < 1.5  # edges between voxels are cut off
     assert values["there.obj"] == pytest.approx(3, abs=0.8)
+
+
+@pytest.mark.parametrize("option", [("--labels", "all"), ("--spacing", "3,1,1"), ("--resample", "nearest")])
+def test_the_command_refuses_options_of_pixels_beside_meshes(tmp_path, capsys, option):
+    file = tmp_path / "a.obj"
+    file.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert main(["score", str(file), str(file), "-m", "hd(surface=mesh)", *option]) == 1
+    assert f"{option[0]} is for pixels" in capsys.readouterr().err
+
+
+def test_a_folder_of_meshes_is_refused_with_what_to_do(tmp_path, capsys):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert main(["score", str(tmp_path / "a"), "--truth", str(tmp_path / "b"), "-m", "hd(surface=mesh)"]) == 1
+    assert "meshes are scored one by one" in capsys.readouterr().err

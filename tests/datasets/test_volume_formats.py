@@ -249,6 +249,8 @@ def test_lists_of_files_are_refused(tmp_path):
             {"space": "LPS", "space_directions": "(1,0,0) (0,nan,0) (0,0,1)", "space_origin": "(0,0,0)"},
         ),
         ("a.nrrd", {"spacings": "1 2"}),
+        ("a.nrrd", {"spacings": "1 0 2"}),
+        ("a.mha", {"ElementSpacing": "0 1 2"}),
         ("a.mha", {"ElementSpacing": "1 2"}),
         ("a.mha", {"ElementSpacing": "1 2 x", "Offset": "0 0 0"}),
         ("a.mha", {"TransformMatrix": "1 0 0 1 0 0 0 0 1", "Offset": "0 0 0"}),

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import edgecritic
 from edgecritic.errors import InputError
 from edgecritic.measures import measures, score
-from edgecritic.measures.label_maps import LabelMap, Labels, as_labels
+from edgecritic.measures.label_maps import Label, LabelMap, Labels, as_labels
 from edgecritic.measures.labels import score_labels, worst_labels
-from edgecritic.measures.scoring import choose
+from edgecritic.measures.scoring import choose, worst_values
 
 PAIRWISE = [entry.name for entry in measures if entry.info.needs not in ("candidate", "segmentation")]
 MORE = [
@@ -183,3 +183,43 @@ def test_public_name():
     found = edgecritic.score_labels([[1, 1, 0, 2]], [[1, 0, 0, 2]], "dice", labels="all")
     assert "1      0.666667" in str(found)
     assert found.as_dict()["labels"]["2"]["scores"] == {"dice": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("hd95", 50.0),
+        ("hd95(surface=mesh)", 50.0),
+        ("hausdorff", 50.0),
+        ("dk", 50.0),  # sees false alarms only: 0 where all is missed
+        ("lesion_hd95", 50.0),
+        ("lesion_hd95(rule=panoptica)", 50.0),
+        *((f"lesion_hd95(rule=brats-{name})", 374.0) for name in ("gli", "men", "met")),  # the rule's miss
+        ("hd95(compat=deepmind)", math.inf),  # surface-distance: compute_robust_hausdorff of a missed object
+        ("hd95(compat=monai)", 50.0),  # NaN there, which no mean counts
+        ("hd95(compat=medpy)", 50.0),  # refused there
+        ("dice", 0.0),
+        ("volume_difference", math.inf),
+    ],
+)
+def test_a_missing_case_is_never_better_than_a_missed_object(text, value):
+    assert worst_values([measures.bind(text)], 50.0) == [value]
+
+
+@pytest.mark.parametrize(
+    "options", [{"measures": "hd95(compat=medpy)"}, {"measures": "dice", "on_degenerate": "raise"}]
+)
+def test_what_is_refused_names_its_label(options):
+    with pytest.raises(InputError, match=r"^label spleen: "):
+        score_labels([[1, 0, 0]], [[1, 0, 2]], labels={"liver": 1, "spleen": 2}, **options)
+
+
+@pytest.mark.parametrize("ids", ["nsd(tolerance=1)", ["nsd(tolerance=1)"], iter(["nsd(tolerance=1)"])])
+def test_a_tolerance_that_is_named_wins_over_that_of_a_label_also_if_it_is_the_default(ids):
+    truth = np.zeros((20, 20), int)
+    truth[5:12, 5:12] = 1
+    wide = Labels(wanted=(Label(name="a", values=(1,), tolerance=5.0),))
+    moved = np.roll(truth, 3, axis=0)
+    found = score_labels(moved, truth, ids, labels=wide).maps[0].scores.annotators[0, 0]
+    assert found == score(moved == 1, truth == 1, "nsd(tolerance=1)")["nsd"] < 1
+    assert score_labels(moved, truth, "nsd", labels=wide)["a"]["nsd"] == 1

@@ -482,6 +482,58 @@ def test_a_mesh_against_an_empty_volume():
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        *(name for name in measures.names() if name not in ("hd", "hd95", "asd", "assd", "masd", "nsd")),
+        *("hd95", "hd95(compat=monai)", "boundary_iou(surface=mesh, distance=2)"),
+    ],
+)
+@pytest.mark.parametrize("other", ["volume", "mesh", "nothing"])
+def test_measures_of_pixels_refuse_meshes(text, other):
+    truth = {"volume": np.ones((4, 4, 4)), "mesh": octahedron(2), "nothing": np.zeros((4, 4, 4))}[other]
+    with pytest.raises(InputError, match="a mesh has no pixels"):
+        edgecritic.score(octahedron(3), truth, text)
+
+
+def test_a_mesh_has_several_truths_of_both_kinds():
+    box = np.zeros((9, 9, 9), dtype=bool)
+    box[2:7, 2:7, 2:7] = True
+    found = edgecritic.score(octahedron(3), [box, octahedron(2), box], "hd(surface=mesh)").annotators[:, 0]
+    first, second = (
+        edgecritic.score(octahedron(3), truth, "hd(surface=mesh)").annotators[0, 0]
+        for truth in (box, octahedron(2))
+    )
+    assert found.tolist() == [first, second, first]
+
+
+def test_a_mesh_beside_an_image_that_knows_its_place_is_refused():
+    nibabel = pytest.importorskip("nibabel")
+    image = nibabel.Nifti1Image(np.ones((4, 4, 4), np.uint8), np.diag([1, 1, 3, 1]))
+    for pair in ((octahedron(3), image), (image, octahedron(3))):
+        with pytest.raises(InputError, match=r"on_grid\(affine\)"):
+            edgecritic.score(*pair, "hd95(surface=mesh)")
+
+
+@pytest.mark.parametrize("scale", [0, 1e-90, 1e90])
+def test_meshes_without_an_area_are_refused(scale):
+    corners = np.array([[0, 0, 0], [2, 0, 0], [0, 2, 0]]) * scale
+    for pair in (
+        (as_mesh(corners, [[0, 1, 2]]), octahedron(3)),
+        (octahedron(3), as_mesh(corners, [[0, 1, 2]])),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(InputError, match="have an area of"):
+                edgecritic.score(*pair, "hd95(surface=mesh)")
+
+
+def test_what_takes_arrays_says_that_it_got_a_mesh():
+    for function in (edgecritic.score_labels, edgecritic.compare, edgecritic.match):
+        with pytest.raises(InputError, match="Mesh"):
+            function(octahedron(3), np.ones((4, 4, 4), np.uint8))
+
+
+@pytest.mark.parametrize(
     ("vertices", "faces", "told"),
     [
         ([[0, 0, 0, 0]], [[0, 0, 0]], "shape"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from edgecritic.cli.main import main
 from edgecritic.errors import DataError
 from edgecritic.measures.label_maps import as_labels
 from edgecritic.run import ScoreSettings, read_summary, score_folder
@@ -102,3 +104,21 @@ def test_what_is_no_summary(tmp_path, text):
     (tmp_path / "summary.json").write_text(text)
     with pytest.raises(DataError, match=r"no summary of scores"):
         read_summary(tmp_path / "summary.json")
+
+
+def test_the_command_writes_a_report_of_summaries_and_leaves_them(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    place = tmp_path / "summary.json"
+    place.write_text(THEIRS)
+    assert main(["score", str(place), "-o", str(tmp_path), "-q"]) == 0
+    told = capsys.readouterr().out.splitlines()[-1]
+    assert told.startswith("Report: ")
+    assert Path(told.removeprefix("Report: ")).exists()
+    assert place.read_text() == THEIRS
+
+
+@pytest.mark.parametrize("option", [["--truth", "t"], ["-m", "hd95"], ["--labels", "1"], ["--spacing", "2"]])
+def test_options_that_cannot_change_a_summary_are_refused(tmp_path, capsys, option):
+    (tmp_path / "summary.json").write_text(THEIRS)
+    assert main(["score", str(tmp_path / "summary.json"), *option]) == 1
+    assert "computed before" in capsys.readouterr().err

@@ -246,9 +246,23 @@ def _folders(args: argparse.Namespace, settings: ScoreSettings, places: dict[str
 
 def _summaries(args: argparse.Namespace, places: dict[str, str | Path]) -> int:
     """Print the statistics of scores that were written before."""
+    from edgecritic.errors import InputError
+    from edgecritic.run.score import ScoreSettings
     from edgecritic.run.summary import read_summary
 
-    return _print_runs({name: read_summary(place) for name, place in places.items()}, args)
+    options = ("truth", "split", "measures", "strategy", "tolerance", "spacing", "resample", "labels")
+    for option in options:
+        if getattr(args, option) is not None:
+            raise InputError(
+                f"{args.candidate} holds scores that were computed before, which --{option} does not change",
+                remedy="leave it out, or score the maps anew",
+            )
+    runs = {name: read_summary(place) for name, place in places.items()}
+    if args.out is not None:
+        from edgecritic.report.scores import write_scores
+
+        write_scores(args.out, runs, folders={}, settings=ScoreSettings(), draws=args.bootstrap)
+    return _print_runs(runs, args)
 
 
 def _tell(found: ScoreRun, args: argparse.Namespace) -> int:

@@ -93,7 +93,7 @@ def _check_values(name: str, what: str, array: NDArray[Any], binarize: float | N
         labels = [f"{value:g}" for value in np.unique(array) if value]
         shown = ", ".join(labels[:6]) + (", …" if len(labels) > 6 else "")
         told = f"{what} is a label map of {len(labels)} object(s) ({shown})"
-        yield Finding("note", name, f"{told}; score judges one with --label N", "", f"label {what}")
+        yield Finding("note", name, f"{told}; score judges them with --labels all", "", f"label {what}")
     elif binarize is None:
         told = f"{what} holds grey values from {low:g} to {high:g}"
         severity: Severity = "warning" if what == "prediction" else "error"

@@ -14,7 +14,7 @@ from edgecritic.datasets.files import Source, Volume, read_geometry, read_volume
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import InputError
 from edgecritic.geometry import Geometry, Placement, Resample, place
-from edgecritic.grids import choose_sizes, image_of
+from edgecritic.grids import choose_sizes, image_of, skew_notes
 
 __all__ = ["Geometry", "Grid", "find_grid", "on_grid_of"]
 
@@ -75,11 +75,8 @@ def find_grid(
     ]
     sizes = _sizes(dict(zip(names, told, strict=True)), placed, spacing)
     notes = [one.note for one in placed if one.note]
-    if told[1] is not None and told[1].placed and told[1].skew > 0.1 and sizes is not None:
-        notes.append(
-            f"{names[1]}: its axes are {told[1].skew:.2g}° off right angles; distances are measured as if "
-            "they were at right angles"
-        )
+    if sizes is not None:
+        notes += skew_notes(told[1], names[1])
     return Grid({_path(s): one for s, one in zip(sources, placed, strict=True)}, sizes, tuple(notes))
 
 

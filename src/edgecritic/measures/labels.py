@@ -222,6 +222,8 @@ def score_labels(
     if chosen is None:
         chosen = tuple(Label(name=str(value), values=(value,)) for value in present)
     own = wanted.own_tolerances
+    if measures is not None and not isinstance(measures, str | Id):
+        measures = list(measures)
     named = choose(measures, default_measures(), strategy=strategy, tolerance=None if own else tolerance)
     for bound in named:
         if bound.entry.info.needs == "segmentation":
@@ -230,7 +232,7 @@ def score_labels(
     maps = []
     for label in chosen:
         limit = tolerance if label.tolerance is None else label.tolerance
-        tuned = named if not own else with_own_tolerance(named, limit)
+        tuned = named if not own else with_own_tolerance(named, limit, measures)
         maps.append(frame.scored(label, named, tuned, absent))
     return CaseScores(
         maps=tuple(maps), spacing=None if spacing is None else sizes, present=tuple(present), notes=notes
@@ -303,7 +305,10 @@ class _Frame:
         if empty == "both" and absent == "skip":
             rows = [[math.nan] * len(named)] * len(pairs)
         else:
-            rows = [pair.evaluate(bound) for pair in pairs]
+            try:
+                rows = [pair.evaluate(bound) for pair in pairs]
+            except InputError as error:
+                raise InputError(f"label {label}: {error.message}", remedy=error.remedy) from error
         counts = pairs[0].part.confusion if len(pairs) == 1 else None
         scores = as_scores(named, rows, shape=self.shape, spacing=self.spacing)
         return ScoredMap(scores=scores, label=label, empty=empty, counts=counts)

@@ -12,14 +12,18 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from edgecritic.errors import InputError
+from edgecritic.grids import image_of
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing
 from edgecritic.maps.mesh import Mesh
 from edgecritic.maps.nearest import distance_map
 from edgecritic.maps.target import Target
+from edgecritic.measures.base import MeasureInfo
+from edgecritic.measures.conventions import convention_of
 from edgecritic.measures.evidence import Comparison, Distances, Judged, OnDegenerate
 from edgecritic.measures.polygons import Polygons, of_mask, of_mesh
+from edgecritic.registry import Bound
 
-__all__ = ["MeshEvidence", "MeshPair", "mesh_band", "mesh_evidence", "mesh_pairs"]
+__all__ = ["MeshEvidence", "MeshPair", "check_for_meshes", "mesh_band", "mesh_evidence", "mesh_pairs"]
 
 
 class MeshEvidence(NamedTuple):
@@ -102,10 +106,18 @@ class MeshPair(Comparison):
     def polygons(self, *, smooth: bool) -> list[Polygons]:
         """Return both surfaces."""
         origin = self.spacing  # where `of_mask` puts the first pixel
-        return [
+        found = [
             of_mesh(side, origin) if isinstance(side, Mesh) else of_mask(side, self.spacing, smooth=smooth)
             for side in self.sides
         ]
+        for surface, name in zip(found, ("candidate", "truth"), strict=True):
+            area = float(surface.sizes.sum())
+            if not 0 < area < math.inf:
+                raise InputError(
+                    f"the faces of the {name} have an area of {area:g}, by which distances are weighted",
+                    remedy="check that its faces name different vertices, and its unit of length",
+                )
+        return found
 
 
 def mesh_evidence(comparison: Comparison, *, smooth: bool) -> MeshEvidence:
@@ -117,21 +129,26 @@ def mesh_evidence(comparison: Comparison, *, smooth: bool) -> MeshEvidence:
 
 
 def mesh_pairs(
-    candidate: Any, truths: Any, spacing: Spacing, on_degenerate: OnDegenerate
+    candidate: Any, truths: Sequence[Any], spacing: Spacing, on_degenerate: OnDegenerate
 ) -> list[MeshPair] | None:
-    """Return a pair for every truth if a mesh is among them, else ``None``.
+    """Return a pair for every truth if the candidate or one of them is a mesh, else ``None``.
 
     Examples
     --------
-    >>> mesh_pairs([[1, 0]], [[1, 0]], None, "value") is None
+    >>> mesh_pairs([[1, 0]], [[[1, 0]]], None, "value") is None
     True
     """
-    several = list(truths) if isinstance(truths, Sequence) else [truths]
-    if not any(isinstance(side, Mesh) for side in (candidate, *several)):
+    if not any(isinstance(side, Mesh) for side in (candidate, *truths)):
         return None
-    if not all(isinstance(truth, Mesh) for truth in several):
-        several = [truths]
-    return [_pair(candidate, truth, spacing, on_degenerate) for truth in several]
+    return [_pair(candidate, truth, spacing, on_degenerate) for truth in truths]
+
+
+def check_for_meshes(chosen: Sequence[Bound[MeasureInfo]]) -> None:
+    """Refuse measures of pixels; those of surfaces must name the mesh, or a preset that measures one."""
+    for bound in chosen:
+        of_surfaces = {"surface", "compat"} <= set(bound.entry.parameters)
+        if not of_surfaces or convention_of(bound.id.options).surface != "mesh":
+            raise _no_pixels(f"{bound} judges pixels, and ")
 
 
 def mesh_band(target: Target, distance: float) -> BoolArray:
@@ -169,7 +186,7 @@ def _as_plane(
 
 def _pair(candidate: Any, truth: Any, spacing: Spacing, on_degenerate: OnDegenerate) -> MeshPair:
     first, second = (
-        side if isinstance(side, Mesh) else as_mask(side, name)
+        side if isinstance(side, Mesh) else _mask(side, name)
         for side, name in ((candidate, "candidate"), (truth, "truth"))
     )
     if first.ndim != second.ndim:
@@ -178,6 +195,17 @@ def _pair(candidate: Any, truth: Any, spacing: Spacing, on_degenerate: OnDegener
             "cannot be compared with a line in a plane"
         )
     return MeshPair(first, second, as_spacing(spacing, first.ndim), on_degenerate)
+
+
+def _mask(side: Any, name: str) -> BoolArray:
+    if image_of(side) is not None:
+        raise InputError(
+            f"the {name} is an image that knows its place, but not whether the mesh beside it is in "
+            "coordinates of the world or of its voxels",
+            remedy="bring the mesh there with mesh.on_grid(affine), and give the voxels as an array with "
+            "their spacing",
+        )
+    return as_mask(side, name)
 
 
 def _count(side: Mesh | BoolArray) -> int:
@@ -191,8 +219,8 @@ def _corners(side: Mesh | BoolArray, spacing: tuple[float, ...]) -> tuple[Any, A
     return np.zeros(side.ndim), np.multiply(side.shape, spacing)
 
 
-def _no_pixels() -> InputError:
+def _no_pixels(before: str = "") -> InputError:
     return InputError(
-        "a mesh has no pixels; of meshes there are hd, hd95, masd, assd and nsd",
+        f"{before}a mesh has no pixels; of meshes there are hd, hd95, asd, masd, assd and nsd",
         remedy="add surface=mesh to them, as in hd95(surface=mesh)",
     )

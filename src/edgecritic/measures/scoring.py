@@ -14,13 +14,14 @@ from edgecritic.geometry import judged
 from edgecritic.grids import image_of, on_one_grid
 from edgecritic.ids import Id
 from edgecritic.inputs import SIDEWAYS, Spacing, as_distance, as_mask
+from edgecritic.maps.mesh import Mesh
 from edgecritic.maps.target import Target, as_target
 from edgecritic.matching.base import with_tolerance
 from edgecritic.measures import regions
 from edgecritic.measures.base import MeasureInfo
 from edgecritic.measures.base import measures as registry
 from edgecritic.measures.evidence import Comparison, OnDegenerate, Single, check_policy
-from edgecritic.measures.mesh import mesh_pairs
+from edgecritic.measures.mesh import check_for_meshes, mesh_pairs
 from edgecritic.registry import Bound
 from edgecritic.tables import arrow, text_table
 from edgecritic.values import Value, plain_number
@@ -202,10 +203,12 @@ def score(
     """
     chosen = choose(measures, default_measures(), strategy=strategy, tolerance=tolerance)
     check_policy(on_degenerate)
-    meshes = mesh_pairs(candidate, truths, spacing, on_degenerate)
+    several = as_maps(truths)
+    meshes = mesh_pairs(candidate, several, spacing, on_degenerate)
     if meshes is not None:
+        check_for_meshes(chosen)
         return as_scores(chosen, [[float(bound(pair)) for bound in chosen] for pair in meshes])
-    candidate, several, spacing, notes = on_one_grid(candidate, as_maps(truths), spacing)
+    candidate, several, spacing, notes = on_one_grid(candidate, several, spacing)
     kinds = {bound.entry.info.needs == "segmentation" for bound in chosen}
     if kinds == {True}:
         rows = [_region_row(candidate, truth, chosen) for truth in several]
@@ -287,8 +290,7 @@ def choose(
     >>> [str(each) for each in choose(["f", "fom(strategy=eps)", "nsd"], (), strategy="exact", tolerance=2)]
     ['f(strategy=exact(tolerance=2))', 'fom(strategy=eps)', 'nsd(tolerance=2)']
     """
-    given = [measures] if isinstance(measures, str | Id) else measures
-    ids = [Id.parse(text) for text in (default if given is None else given)]
+    ids = _parsed(default if measures is None else measures)
     if measures is not None and not ids:
         raise InputError("measures is empty; name at least one, or leave it out for all")
     if strategy is not None:
@@ -299,6 +301,11 @@ def choose(
         ids = _bind_all(ids, "tolerance", whole, _with_tolerance)
     bound = [registry.bind(each) for each in ids]
     return list({str(each): each for each in bound}.values())
+
+
+def _parsed(measures: Measures) -> list[Id]:
+    given = [measures] if isinstance(measures, str | Id) else measures or ()
+    return [Id.parse(text) for text in given]
 
 
 def _bind_all(ids: list[Id], name: str, value: Any, bind: Callable[[Id, Any], Id]) -> list[Id]:
@@ -326,24 +333,52 @@ def _with_tolerance(measure: Id, tolerance: float) -> Id:
     return Id(measure.name, tuple(options.items()))
 
 
-def with_own_tolerance(chosen: Sequence[BoundMeasure], tolerance: float | None) -> list[BoundMeasure]:
-    """Bind a tolerance to the measures that have one and do not name it, one for one."""
+def with_own_tolerance(
+    chosen: Sequence[BoundMeasure], tolerance: float | None, given: Measures = None
+) -> list[BoundMeasure]:
+    """Bind a tolerance to the measures that have one and do not name it, one for one.
+
+    `given` are the ids as they were written: an id that names the default value, which `chosen` leaves out,
+    keeps it.
+
+    Examples
+    --------
+    >>> written = ["nsd(tolerance=1)", "lesion_nsd"]
+    >>> [str(each) for each in with_own_tolerance(choose(written, ()), 3, written)]
+    ['nsd', 'lesion_nsd(tolerance=3)']
+    """
     if tolerance is None:
         return list(chosen)
-    return [registry.bind(_with_tolerance(bound.id, tolerance)) for bound in chosen]
+    named = {str(registry.bind(each)) for each in _parsed(given) if "tolerance" in each.options}
+    return [
+        bound if str(bound) in named else registry.bind(_with_tolerance(bound.id, tolerance))
+        for bound in chosen
+    ]
 
 
 def worst_values(chosen: Sequence[BoundMeasure], diagonal: float) -> list[float]:
     """Return what measures are worth where there is nothing to judge.
 
-    The bad end of the range, 0 for shares; the diagonal of the image for distances; else infinity.
+    The bad end of the range, 0 for shares; of distances the diagonal of the image, or what the measure
+    declares for an object that was missed if that is worse; else infinity.
     """
     infos = [bound.entry.info for bound in chosen]
     ends = [info.range[info.better == "lower"] for info in infos]
     return [
-        diagonal if math.isinf(end) and info.units == "distance" else float(end)
-        for end, info in zip(ends, infos, strict=True)
+        _missed(bound, diagonal) if math.isinf(end) and bound.entry.info.units == "distance" else float(end)
+        for end, bound in zip(ends, chosen, strict=True)
     ]
+
+
+def _missed(bound: BoundMeasure, diagonal: float) -> float:
+    """Return the distance of an object that was missed, at least the diagonal."""
+    nothing, object_ = (Target(np.full((9, 9), value), (1.0, 1.0), diagonal) for value in (False, True))
+    comparison = pair_up(nothing, object_, "value")
+    comparison.warned = True  # the caller says what is missing
+    try:
+        return max(diagonal, float(bound(comparison)))  # the diagonal if a preset has NaN
+    except InputError:  # a preset that refuses empty objects
+        return diagonal
 
 
 def evaluate(chosen: Sequence[BoundMeasure], comparison: Comparison) -> list[float]:
@@ -381,7 +416,7 @@ def as_maps(truths: Any) -> list[Any]:
 
 def _is_map(truth: Any) -> bool:
     """Tell whether something is a map by itself, and not a row of one."""
-    return image_of(truth) is not None or np.ndim(truth) >= 2
+    return isinstance(truth, Mesh) or image_of(truth) is not None or np.ndim(truth) >= 2
 
 
 def render(

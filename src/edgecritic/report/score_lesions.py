@@ -9,6 +9,7 @@ from typing import Any
 
 from edgecritic.datasets.cases import find_cases
 from edgecritic.errors import EdgeCriticError
+from edgecritic.ids import Id
 from edgecritic.measures import measures
 from edgecritic.measures.lesions import Lesions, evaluate
 from edgecritic.report.sections import Content, Section, Table
@@ -29,9 +30,9 @@ def lesions_of_runs(
     split: str | None = None,
 ) -> list[LesionsOf]:
     """Return the lesions of every map by every rule that a measure of the run names; none if none does."""
-    rules = _rules(next(iter(runs.values())).measures)
+    ids = settings.measures or next(iter(runs.values())).measures
     found: list[LesionsOf] = []
-    for name, (place, truth) in folders.items() if rules else ():
+    for name, (place, truth) in folders.items() if _rules(ids) else ():
         cases = {case.id: case for case in find_cases(place, truth, split=split, roles=True)}
         for case, scores in runs[name].cases.items():
             for one in scores.maps if case in cases and not scores.missing else ():
@@ -39,7 +40,11 @@ def lesions_of_runs(
                     pair = read_pair(cases[case], settings, one.label, spacing=scores.spacing)
                 except EdgeCriticError:
                     continue
-                found += [(name, case, str(one.label or ""), evaluate(pair, rule=rule)) for rule in rules]
+                own = None if one.label is None else one.label.tolerance
+                found += [
+                    (name, case, str(one.label or ""), evaluate(pair, rule=rule, tolerance=limit))
+                    for rule, limit in _rules(ids, settings.tolerance if own is None else own).items()
+                ]
     return found
 
 
@@ -84,14 +89,26 @@ def lesion_section(found: Sequence[LesionsOf]) -> Section | None:
         ),
         body=tuple(rows),
         align="llllr",
-        note="Volumes are in units of the pixel size. lesions.csv has every lesion.",
+        note="Volumes are in units of the pixel size. lesions.csv has every lesion. Cases without a "
+        "prediction are not among them.",
     )
     return Section(key="lesions", title="Lesions", blocks=(table,))
 
 
-def _rules(ids: Sequence[str]) -> list[str]:
-    """Return the rules that measures of lesions name, once each."""
-    bound = [measures.bind(text) for text in ids if text.partition("(")[0] in measures.names()]
-    lesions = [each for each in bound if each.entry.info.family == "lesions"]
-    named = (each.id.options.get("rule", each.entry.parameters["rule"]) for each in lesions)
-    return list(dict.fromkeys(str(rule) for rule in named))
+def _rules(ids: Sequence[str], tolerance: float | None = None) -> dict[str, float]:
+    """Return the rules that measures of lesions name, with the tolerance of the surface Dice.
+
+    That is the one which `lesion_nsd` names, else `tolerance`, else 1.
+    """
+    parsed = [Id.parse(text) for text in ids]
+    lesions = [each for each in parsed if each.name in measures.names() and _is_of_lesions(each)]
+    found: dict[str, float] = {}
+    for each in sorted(lesions, key=lambda one: "tolerance" not in one.options):
+        options: dict[str, Any] = {"tolerance": 1 if tolerance is None else tolerance, **each.options}
+        rule = str(options.get("rule", measures.get(each.name).parameters["rule"]))
+        found.setdefault(rule, float(options["tolerance"]))
+    return found
+
+
+def _is_of_lesions(measure: Id) -> bool:
+    return measures.get(measure.name).info.family == "lesions"

@@ -12,6 +12,8 @@ import numpy as np
 from edgecritic.datasets.cases import find_cases
 from edgecritic.errors import EdgeCriticError
 from edgecritic.figures import COLOURS, GREY
+from edgecritic.measures import measures
+from edgecritic.measures.surface import surface_note
 from edgecritic.report.score_lesions import LesionsOf, lesion_rows, lesion_section, lesions_of_runs
 from edgecritic.report.score_slices import draw_slices
 from edgecritic.report.sections import Content, Figure, Notes, Report, Section, Table, Text, draw
@@ -71,14 +73,28 @@ def write_scores(
         names = list(dict.fromkeys(name for row in rows for name in row))
         write_text(home / "lesions.csv", csv_text(names, (list(row.values()) for row in rows)))
         written.append(home / "lesions.csv")
+    _drop_old_tables(home, written)
     for name, run in runs.items():
-        summary = summary_of(run) if run.labelled else None
+        summary = summary_of(run) if run.labelled and folders else None  # a summary that was read stays
         if summary is not None:
             place = home if single is not None else home / safe_name(name)
             place.mkdir(exist_ok=True)
             write_json(place / "summary.json", summary)
             written.append(place / "summary.json")
     return tuple(written)
+
+
+def _drop_old_tables(home: Path, written: Sequence[Path]) -> None:
+    """Remove the tables of an earlier run that this one has not: they would be taken for its own."""
+    heads = {
+        "lesions.csv": "method,case,label,rule,kind,",
+        "lesions-by-volume.csv": "method,label,rule,volume,",
+        "differences.csv": "first,second,",
+    }
+    for name, head in heads.items():
+        file = home / name
+        if file not in written and file.is_file() and file.read_bytes().startswith(head.encode()):
+            file.unlink()
 
 
 def score_report(
@@ -120,6 +136,9 @@ def score_report(
         sections.insert(0, Section(key="problems", title="Problems", blocks=(notes,)))
     else:
         sections.append(Section(key="problems", title="Problems", blocks=(Text(text="None."),)))
+    told = [line for name, run in runs.items() for line in _notes(name if len(runs) > 1 else "", run)]
+    if told:
+        sections.append(Section(key="notes", title="Notes", blocks=(Notes(lines=tuple(told)),)))
     first = next(iter(runs.values()))
     facts = [("methods", ", ".join(runs))] if len(runs) > 1 else []
     facts.append(("cases", str(len({case for run in runs.values() for case in run.cases}))))
@@ -276,7 +295,8 @@ def _draw_boxes(figure: Any, runs: Runs, measure: str) -> None:
         " ".join(filter(None, (label, names[number] if len(names) > 1 else ""))) or "all"
         for label, number, _ in groups
     ]
-    axes.set_xticks(range(len(groups)), texts, rotation=30 if len(groups) > 6 else 0)
+    slanted = {"rotation": 30, "ha": "right"} if sum(map(len, texts)) > 60 else {}
+    axes.set_xticks(range(len(groups)), texts, **slanted)
     axes.set_ylabel(measure)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -287,6 +307,16 @@ def _findings(runs: Runs) -> list[str]:
         values = ", ".join(f"{measure} {value:.4g}" for measure, value in list(run.means.items())[:6])
         lines.append(f"{name}: {values}." if len(runs) > 1 else f"Means: {values}.")
     return lines
+
+
+def _notes(name: str, run: ScoreRun) -> list[str]:
+    """Return how files were paired and brought onto one grid, and which surface was measured."""
+    told = [
+        surface_note([text for text in run.measures if text.partition("(")[0] in measures.names()]),
+        *run.notes,
+        *(f"{case}: {note}" for case, scores in run.cases.items() for note in scores.notes),
+    ]
+    return [f"{name}: {line}" if name else line for line in told if line]
 
 
 def _problems(name: str, run: ScoreRun) -> list[str]:

@@ -35,7 +35,7 @@ from edgecritic.values import Value
 
 __all__ = ["ScoreSettings", "check_labels", "check_measures", "read_pair", "score_files", "score_folder"]
 
-RECORD_VERSION = 3
+RECORD_VERSION = 4
 
 Missing = Literal["fail", "worst", "skip"]
 
@@ -181,7 +181,11 @@ def _pairs(maps: Path, truth: str | Path | None, split: str | None) -> _Pairs:
         return _Pairs([(name, paths[0], ()) for name, paths in find_maps(maps).files.items()])
     dataset = find_cases(maps, truth, split=split, roles=True)
     if not dataset.cases:
-        raise InputError("no map has a truth of the same name; " + "; ".join(dataset.problems()))
+        meshes = any(is_mesh(file) for file in maps.iterdir())
+        raise InputError(
+            "; ".join(["no map has a truth of the same name", *dataset.problems()]),
+            remedy="meshes are scored one by one: edgecritic score MESH MESH" if meshes else None,
+        )
     pairs = {case.id: (case.id, case.prediction, case.truths) for case in dataset.cases}
     if dataset.without_prediction:
         every = find_cases(None, truth, split=split)
@@ -286,6 +290,10 @@ def _score_meshes(
             f"got {', '.join(_path(source).name for source in volumes)}",
             remedy="save the volume as NIfTI, NRRD or MetaImage with its position",
         )
+    for option in ("labels", "spacing", "resample", *(() if volumes else ("binarize", "level"))):
+        if getattr(settings, option) is not None:
+            name = "candidate-annotator" if option == "level" else option
+            raise InputError(f"--{name} is for pixels, and a mesh has none; leave it out")
     grid = told[0] if told else None
     sides = [_surface(source, grid, settings) for source in sources]
     scores = score(

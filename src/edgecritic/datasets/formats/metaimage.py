@@ -143,7 +143,7 @@ def _geometry(header: _Header) -> Geometry:
     sizes = fields.get("elementspacing") or fields.get("elementsize") or "1 " * count
     spacing = read_numbers(sizes, count, "voxel sizes")
     if count != 3 or "offset" not in fields:
-        return Geometry.of_spacing([abs(size) or 1.0 for size in spacing], header.shape)
+        return Geometry.of_spacing([abs(size) for size in spacing], header.shape)
     turned = read_numbers(fields.get("transformmatrix", "1 0 0 0 1 0 0 0 1"), 9, "a TransformMatrix")
     origin = read_numbers(fields["offset"], 3, "an Offset")
     # Each row of TransformMatrix is the direction of one axis.

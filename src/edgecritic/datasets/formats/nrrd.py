@@ -163,7 +163,7 @@ def _spacings(fields: dict[str, str], count: int) -> list[float]:
         return [1.0] * count
     words = fields["spacings"].split()
     known = " ".join("1" if word.lower() == "nan" else word for word in words)
-    return [abs(size) or 1.0 for size in read_numbers(known, count, "voxel sizes")]
+    return [abs(size) for size in read_numbers(known, count, "voxel sizes")]
 
 
 def _vectors(text: str, count: int) -> list[list[float] | None]:
