@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -144,7 +143,6 @@ class _Image:
         self.thresholds = protocol.threshold_values()
         self.steps = np.maximum(self.thresholds, protocol.threshold_floor)
         self.mask = None if mask is None else self._cut(mask, "mask")
-        self.pixels = math.prod(self.shape) if self.mask is None else int(np.count_nonzero(self.mask))
         self.labels = None if labels is None else self._cut(labels, "labels")
         self.values = dict(zip(self.rules.names, self.rules.labels, strict=True)) if self.rules else {}
         self.removes = self.rules is not None and self.rules.internal == "remove"
@@ -171,19 +169,15 @@ class _Image:
     def counts(self, name: str, strength: Any, truth: Any) -> Counts:
         """Return the counts of one class."""
         map_, real = self._maps(strength, truth)
-        total = int(np.count_nonzero(real))
-        if total == 0 and self.rules is not None and self.rules.absent == "skip":
+        if not real.any() and self.rules is not None and self.rules.absent == "skip":
             return self.nothing
         # Outside of the box there is neither truth nor candidate: no pixel there finds a partner or is one.
         alone = is_one_to_one(self.protocol.strategy)
         box = bounding_box((map_ >= self.steps[0]) | real) if alone else (slice(None),) * map_.ndim
         walk = Walk(map_[box], self.steps, thin=self.protocol.thin, keep=self._kept(name, real, box))
         found = follow(walk, [real[box]], strategy=self.protocol.strategy, tolerance=self.tolerance)
-        all_on = (
-            (total, total, total, self.pixels)
-            if alone
-            else counts_with_all_on(self.protocol, [real], np.ones_like(real), self.tolerance)
-        )
+        every = np.ones_like(real) if self.mask is None else self.mask
+        all_on = counts_with_all_on(self.protocol, [real], every, self.tolerance)
         return Counts(
             thresholds=self.thresholds,
             matched_truth=found.truth.astype(np.float64),
