@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from edgecritic.errors import InputError
+from edgecritic.protocols.bootstrap import paired_bootstrap
 from edgecritic.protocols.class_sweep import sweep_classes
+from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.granularity import granularity_oracle
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.sweep import sweep
 
@@ -29,3 +33,57 @@ def test_with_a_mask_each_class_counts_as_alone(strategy, when):
     for place, name in enumerate(NAMES):
         alone = sweep(strength[place], truth[place], protocol=protocol, mask=mask).counts.with_zero()
         np.testing.assert_array_equal(found.group(name).table(), alone.table())
+
+
+def counted(name_rows):
+    """Make counts of rows (cntR, sumR, cntP, sumP) at two thresholds, by class."""
+    return Counts.of_groups(
+        {
+            name: Counts.from_rows(
+                [(t, *row) for t, row in zip((0.25, 0.75), rows, strict=True)],
+                zero=(rows[0][1], rows[0][1], rows[0][1], 100 if rows[0][1] else 0),
+            )
+            for name, rows in name_rows.items()
+        }
+    )
+
+
+ROAD = [(8, 10, 8, 10), (5, 10, 5, 5)]
+CAR = [(2, 10, 2, 20), (0, 10, 0, 4)]
+NONE = [(0, 0, 0, 0)] * 2
+
+
+@pytest.mark.parametrize("protocol", ["bsds", "edter"])
+def test_an_oracle_chooses_among_those_that_have_the_class(protocol):
+    """The first detector has no car: nothing is left out where the second finds none of it."""
+    seen = [(2, 10, 2, 20), (6, 10, 6, 6)]
+    both = {"x": counted({"road": ROAD, "car": CAR}), "y": counted({"road": ROAD, "car": seen})}
+    without = {name: counted({"road": ROAD, "car": NONE}) for name in both}
+    found = granularity_oracle([without, both], protocol=protocol)
+    assert found == granularity_oracle([both, without], protocol=protocol)
+    alone = granularity_oracle([both], protocol=protocol)
+    assert (found.ods, found.ois) == (alone.ods, alone.ois)
+
+
+def test_a_paired_test_is_over_the_classes_that_both_have():
+    """With no difference in what both have, a class that one lacks makes none."""
+    one = {name: counted({"road": ROAD, "car": CAR}) for name in "xyz"}
+    other = {name: counted({"road": ROAD, "car": NONE}) for name in "xyz"}
+    found = paired_bootstrap(one, other, draws=20)
+    assert set(found.groups) == {"road"}
+    assert (found.ods.estimate, found.ois.estimate, found.ap.estimate) == (0, 0, 0)
+    assert found.ods.p_value == 1
+
+
+def test_a_paired_test_leaves_an_image_out_of_a_class_that_one_side_lacks_there():
+    poor = [(1, 10, 1, 20), (0, 10, 0, 4)]
+    one = {"x": counted({"car": CAR}), "y": counted({"car": poor}), "z": counted({"car": poor})}
+    other = {**one, "y": counted({"car": NONE})}
+    assert paired_bootstrap(one, other, draws=20).groups["car"].ods.estimate == 0
+
+
+def test_without_a_class_in_common_there_is_no_paired_test():
+    one = {name: counted({"road": ROAD, "car": NONE}) for name in "xy"}
+    other = {name: counted({"road": NONE, "car": CAR}) for name in "xy"}
+    with pytest.raises(InputError, match="no class in common"):
+        paired_bootstrap(one, other, draws=20)
