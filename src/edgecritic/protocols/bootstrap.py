@@ -217,8 +217,8 @@ def paired_bootstrap(
     -----
     Every draw takes the same images for both. The interval is the percentile interval of the differences;
     the two-sided p = min(1, 2·(1 + min(#{Δ* ≤ 0}, #{Δ* ≥ 0})) / (draws + 1)), so it is never 0.
-    Means over groups (classes) are over those that both have; a class of an image that only one of the two was
-    judged on is left out on both sides.
+    Means over groups (classes) are over those that both have; a class of an image that only one of the two
+    was judged on is left out on both sides.
 
     Examples
     --------
@@ -360,7 +360,7 @@ def _in_order(table: CountTable, model: CountTable) -> CountTable:
 
 
 def _in_common(first: CountTable, second: CountTable) -> tuple[CountTable, CountTable]:
-    """Return both tables with the groups, and of every image those, of which both sides have a truth or none."""
+    """Return both tables without the groups, or those of an image, of which one side alone has a truth."""
     names = [name for name in first.counts.groups if name in second.counts.groups]
     if not (first.counts.groups or second.counts.groups):
         return first, second

@@ -22,6 +22,7 @@ __all__ = [
     "CITYSCAPES_CLASSES",
     "as_class_rules",
     "nearest_indices",
+    "scaled_labels",
     "truth_maps",
 ]
 
@@ -302,6 +303,19 @@ def check_labels(rules: ClassRules, labels: NDArray[Any]) -> None:
             f"has label(s) {shown} that the protocol does not know (it knows {known[0]} to {known[-1]})",
             remedy="map them to the protocol's labels, or name them in others or ignored of its classes",
         )
+
+
+def scaled_labels(rules: ClassRules, labels: NDArray[Any]) -> NDArray[Any]:
+    """Return a label image at the scale of the truths that are made of it.
+
+    Examples
+    --------
+    >>> scaled_labels(ClassRules(names=("road",), scale=0.5), np.array([[0, 0, 1, 1], [0, 0, 1, 1]]))
+    array([[0, 1]])
+    """
+    if rules.scale == 1 or rules.truth == "stored":
+        return labels
+    return labels[_grid(labels.shape, rules.scale)]
 
 
 def nearest_indices(size: int, wanted: int) -> NDArray[np.int64]:
