@@ -130,6 +130,12 @@ def run_bench(
         raise InputError(
             f"protocol {chosen.id} judges boundaries of classes", remedy="leave out --also regions"
         )
+    if chosen.classes is not None and binarize is not None:
+        raise InputError(
+            f"protocol {chosen.id} takes labels, or boundaries that are on or off, as truths and cuts no grey "
+            "values",
+            remedy="leave out --binarize",
+        )
     if resize is not None and chosen.classes is None:
         raise InputError(f"protocol {chosen.id} has no classes, and only their predictions are resized")
     if oracle and len(detectors) < 2:
