@@ -43,9 +43,11 @@ def illustrate_classes(run: BenchRun) -> Iterator[Picture]:
     """
     for entry in run.results["detectors"]:
         rows = sorted(entry["per_image"], key=lambda row: (row["f"], row["id"]))
-        places = dict(zip((len(rows) - 1, len(rows) // 2, 0), RANKS, strict=True))
+        places: dict[int, str] = {}
+        for place, rank in zip((len(rows) - 1, len(rows) // 2, 0), RANKS, strict=True):
+            places.setdefault(place, rank)
         levels = {name: float(one["ods"]["threshold"]) for name, one in entry["classes"].items()}
-        for place, rank in sorted(places.items(), key=lambda pair: RANKS.index(pair[1])):
+        for place, rank in places.items():
             row = rows[place]
             case = run.cases[entry["name"]][row["id"]]
             png = _draw(case, run, levels, row) if isinstance(case, ClassCase) else None
