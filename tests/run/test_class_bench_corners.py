@@ -73,18 +73,18 @@ def test_labels_follow_the_truth_to_its_scale(home, capsys):
 
 
 def test_truths_are_cut_nowhere(home, capsys):
-    assert bench(home, "all", more=["--binarize", "0.5"]) == 2
+    assert bench(home, "all", more=["--binarize", "0.5"]) == 1
     assert "--binarize" in capsys.readouterr().err
 
 
 def test_folders_of_other_classes_only_are_told(home, capsys):
-    assert bench(home, "roads", more=["--classes", "car"]) == 2
+    assert bench(home, "roads", more=["--classes", "car"]) == 1
     assert "there is no folder class_002 (car) of predictions" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("given", ["", " , "])
 def test_a_list_of_no_classes_is_refused(home, capsys, given):
-    assert bench(home, "all", more=["--classes", given]) == 2
+    assert bench(home, "all", more=["--classes", given]) == 1
     assert "--classes" in capsys.readouterr().err
 
 

@@ -16,7 +16,7 @@ from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.class_sweep import class_candidates
 from edgecritic.protocols.classes import ClassRules
 from edgecritic.protocols.summary import count_table
-from edgecritic.report.classic import write_all
+from edgecritic.report.classic import CLASSIC_FILES, write_all
 from edgecritic.report.pictures import RANKS, matching_picture, ranked_picture
 from edgecritic.report.sections import Picture
 from edgecritic.run.bench import BenchRun
@@ -33,6 +33,11 @@ def write_classes(place: Path, result: BenchmarkResult, rules: ClassRules) -> li
     written: list[Path] = []
     for name, summary in result.groups.items():
         written += write_all(place / class_folder(numbers[name]), summary, tables[name])
+    known = [place / class_folder(number) for number in range(1, len(rules.names) + 1)]
+    names = ("*_ev1.txt", *CLASSIC_FILES)
+    found = {file for folder in known for name in names for file in folder.rglob(name)}
+    for left in found - set(written):  # of images and classes that are no longer judged
+        left.unlink(missing_ok=True)
     return written
 
 
