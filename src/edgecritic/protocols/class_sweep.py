@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic.errors import InputError
+from edgecritic.ids import shown
 from edgecritic.inputs import BoolArray, FloatArray, as_array, as_mask, as_strength
 from edgecritic.maps.nearest import distance_map
 from edgecritic.maps.suppression import suppress
@@ -104,7 +105,7 @@ def _prepared(
     strength: Any, truth: Any, protocol: str | Protocol, groups: Sequence[str] | None, labels: Any, mask: Any
 ) -> tuple[_Image, dict[str, Any], dict[str, Any]]:
     chosen = get_protocol(protocol)
-    names = tuple(groups or (chosen.classes.chosen if chosen.classes else ()))
+    names = _as_names(groups or (tuple(chosen.classes.chosen) if chosen.classes else ()))
     if not names:
         raise InputError(
             f"protocol {chosen.id} names no classes", remedy="give their names: groups=('road', 'car')"
@@ -241,6 +242,13 @@ def _by_name(maps: Any, names: tuple[str, ...], what: str) -> dict[str, Any]:
             f"{what} must have the shape ({len(names)}, rows, columns), one map per class, got {stack.shape}"
         )
     return dict(zip(names, stack, strict=True))
+
+
+def _as_names(groups: Any) -> tuple[str, ...]:
+    names = () if isinstance(groups, str) else tuple(groups)
+    if isinstance(groups, str) or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
+        raise InputError(f"groups must be different names such as ('road', 'car'), got {shown(groups)}")
+    return names
 
 
 def _first(names: Sequence[str], known: Mapping[str, Any]) -> str:
