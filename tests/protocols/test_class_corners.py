@@ -8,9 +8,10 @@ import pytest
 from edgecritic.errors import InputError
 from edgecritic.protocols.bootstrap import paired_bootstrap
 from edgecritic.protocols.class_sweep import sweep_classes
+from edgecritic.protocols.classes import truth_maps
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.granularity import granularity_oracle
-from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.protocols.sweep import sweep
 
 NAMES = ("road", "car")
@@ -87,3 +88,36 @@ def test_without_a_class_in_common_there_is_no_paired_test():
     other = {name: counted({"road": NONE, "car": CAR}) for name in "xy"}
     with pytest.raises(InputError, match="no class in common"):
         paired_bootstrap(one, other, draws=20)
+
+
+@pytest.mark.parametrize("groups", ["ab", ("a", "a"), (1, 2)])
+def test_names_of_classes_are_different_texts_in_a_row(groups):
+    strength, truth, _ = maps()
+    with pytest.raises(InputError, match="groups must be different names"):
+        sweep_classes(strength, truth, protocol="bsds", groups=groups)
+
+
+def test_counts_of_classes_are_shown():
+    strength, truth, _ = maps()
+    found = sweep_classes(strength, truth, protocol="bsds", groups=NAMES)
+    pooled = found.counts.group("road") + found.counts.group("car")
+    assert str(pooled) in str(found)
+    assert str(pooled + pooled) == str(Counts.stack([found.counts, found.counts]))
+
+
+def test_instances_of_another_size_are_refused():
+    rules = get_protocol("cityscapes-thin-inst").classes
+    with pytest.raises(InputError, match="instances must have the shape of the labels"):
+        truth_maps(rules, labels=np.zeros((6, 6), int), instances=np.zeros((5, 5), int))
+
+
+def test_a_protocol_judges_regions_or_classes():
+    with pytest.raises(InputError, match="regions"):
+        Protocol(id="x", title="x", judges="regions", classes={"names": ["road"]})
+
+
+def test_a_protocol_of_regions_can_be_based_on_one_of_boundaries():
+    found = Protocol.from_toml('id = "mine"\nbase = "bsds"\njudges = "regions"\nthresholds = 9')
+    assert (found.relative_tolerance, found.threshold_values().size) == (None, 9)
+    with pytest.raises(InputError, match="no tolerance"):
+        Protocol.from_toml('id = "mine"\nbase = "bsds"\njudges = "regions"\ntolerance = 2')

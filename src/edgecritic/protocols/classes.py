@@ -273,10 +273,14 @@ def _maps_of_labels(rules: ClassRules, labels: Any, instances: Any) -> dict[str,
             "tells no objects of one class apart, but the protocol has boundaries between them",
             remedy="give instance maps (inst/*.mat, *_instanceIds.png), or take the protocol without -inst",
         )
+    if rules.instances and np.shape(instances) != np.shape(labels):
+        raise InputError(
+            f"instances must have the shape of the labels {np.shape(labels)}, got {np.shape(instances)}"
+        )
     pixels = None if rules.scale == 1 else _grid(np.shape(labels), rules.scale)
     if pixels is not None and rules.scaled == "labels":
         labels = np.asarray(labels)[pixels]
-        instances = None if instances is None else np.asarray(instances)[pixels]
+        instances = np.asarray(instances)[pixels] if rules.instances else None
     bits = boundary_bits(
         labels,
         rules.labels,
