@@ -105,3 +105,10 @@ def test_files_of_classes_that_are_no_longer_judged_go(home, capsys):
     left = {path.relative_to(home / "run/all").as_posix() for path in (home / "run/all").rglob("*_ev1.txt")}
     assert left == {"class_002/y_ev1.txt"}
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("command", ["bench", "doctor"])
+def test_folders_of_classes_want_a_protocol_of_classes(home, capsys, command):
+    assert main([command, str(home / "all"), "--truth", str(home / "truth"), "-q"]) == 1
+    told = capsys.readouterr()
+    assert "bench judges them by a protocol of classes" in " ".join((told.out + told.err).split())
