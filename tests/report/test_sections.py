@@ -117,7 +117,9 @@ def test_sections_stand_in_the_order_of_their_numbers(make_results):
 
 def test_of_several_tables_each_has_its_title():
     """Three tables with one header cannot be told apart without."""
-    tables = tuple(Table(name=name, title=f"{name} by strategy", header=("a",), body=((1,),)) for name in "pq")
+    tables = tuple(
+        Table(name=name, title=f"{name} by strategy", header=("a",), body=((1,),)) for name in "pq"
+    )
     report = Report(title="x", sections=(Section(key="s", title="S", blocks=tables),))
     assert [line for line in report_markdown(report).splitlines() if line.startswith("### ")] == [
         "### p by strategy",

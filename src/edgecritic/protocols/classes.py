@@ -319,7 +319,8 @@ def scaled_labels(rules: ClassRules, labels: NDArray[Any]) -> NDArray[Any]:
     """
     if rules.scale == 1 or rules.truth == "stored":
         return labels
-    return labels[_grid(labels.shape, rules.scale)]
+    part: NDArray[Any] = labels[_grid(labels.shape, rules.scale)]
+    return part
 
 
 def nearest_indices(size: int, wanted: int) -> NDArray[np.int64]:

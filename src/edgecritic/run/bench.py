@@ -132,8 +132,7 @@ def run_bench(
         )
     if chosen.classes is not None and binarize is not None:
         raise InputError(
-            f"protocol {chosen.id} takes labels, or boundaries that are on or off, as truths and cuts no grey "
-            "values",
+            f"protocol {chosen.id} takes labels, or boundaries that are on or off, as truths; none is cut",
             remedy="leave out --binarize",
         )
     if resize is not None and chosen.classes is None:
