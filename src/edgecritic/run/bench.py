@@ -27,6 +27,8 @@ from edgecritic.run.store import RECORDS
 
 __all__ = ["BenchRun", "run_bench"]
 
+_EXACT = ("exact", "hungarian", "csa")  # by which the annotators are matched with each other
+
 _THICK = 0.5  # thin maps have an average crispness above .85, the maps of networks and filters below .45
 
 
@@ -108,7 +110,8 @@ def run_bench(
     draws : int
         Of the bootstrap; 0 leaves confidence intervals and tests out.
     human : bool
-        Measure the human level where images have several annotators.
+        Measure the human level where images have several annotators; it is matched exactly, and left out if
+        the protocol names a strategy that is not.
     oracle : bool
         Say as well how far choosing among the given predictions with the truth in hand would lead, an upper
         bound: see :func:`edgecritic.protocols.granularity.granularity_oracle`. Needs two detectors.
@@ -159,8 +162,9 @@ def run_bench(
         )
     else:
         sets = data_sets(detectors, truth, images=absolute(images), masks=absolute(masks), split=split)
-        with open_cache(cache and human) as kept:
-            work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, binarize, kept)
+        people = human and chosen.strategy in _EXACT
+        with open_cache(cache and people) as kept:
+            work = _jobs(sets, chosen, tuple(extras), folder, fresh, people, binarize, kept)
             finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
