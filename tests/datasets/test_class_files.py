@@ -9,9 +9,12 @@ from scipy.io import savemat
 from scipy.sparse import csc_array
 
 from edgecritic.datasets.class_cases import find_class_cases
+from edgecritic.datasets.class_maps import ClassMaps
 from edgecritic.datasets.files import read_class_strength, read_classes
 from edgecritic.errors import DataError, InputError
 from edgecritic.maps.classes import pack_classes
+from edgecritic.protocols.classes import truth_maps
+from edgecritic.protocols.presets import get_protocol
 
 LABELS = np.array([[0, 0, 7, 7], [0, 2, 7, 7], [0, 2, 2, 2]], np.uint8)
 RNG = np.random.default_rng(0)
@@ -201,3 +204,18 @@ def test_what_a_protocol_needs_is_named(tmp_path):
     touch(tmp_path / "t", "a_gtFine_labelIds.png")
     with pytest.raises(DataError, match="instanceIds"):
         find_class_cases(tmp_path / "p", tmp_path / "t", {"road": 1}, instances=True)
+
+
+def test_an_image_without_objects_has_no_boundaries():
+    """It counts as any other: what is found in it are false alarms."""
+    found = ClassMaps.of_instances(np.zeros((4, 5), np.uint8), np.array([]), [])
+    rules = get_protocol("sbd-seal-thin-inst").classes
+    truth = truth_maps(rules, labels=found.labels, instances=found.instances, stored=found.stored)
+    assert len(truth) == 20
+    assert not any(one.any() for one in truth.values())
+
+
+def test_more_objects_than_numbers_are_refused_in_words():
+    edge = np.eye(4, 5, dtype=bool)
+    with pytest.raises(DataError, match="holds 300 objects, at most 254 are read"):
+        ClassMaps.of_instances(edge.astype(np.uint8), np.full(300, 3), [edge] * 300)

@@ -98,3 +98,14 @@ def test_a_window_is_as_wide_as_the_tolerance():
 def test_a_protocol_has_no_window_of_its_own(strategy):
     with pytest.raises(InputError, match="names a window"):
         protocol(strategy)
+
+
+@pytest.mark.parametrize("strategy", ["eps", "closest"])
+def test_within_less_than_a_pixel_only_pixels_in_one_place_match(strategy):
+    """On small images the tolerance is below one pixel: there is no window then, and nothing to refuse."""
+    truth = np.eye(12, dtype=bool)
+    strength = np.where(truth, 0.8, 0.0)
+    strength[:6] = np.roll(strength[:6], 1, axis=1)
+    found = sweep(strength, [truth, truth], protocol=protocol(strategy, tolerance=0.7)).counts
+    np.testing.assert_array_equal(found.matched_truth[found.candidate > 0], 12)
+    np.testing.assert_array_equal(found.matched_candidate[found.candidate > 0], 6)

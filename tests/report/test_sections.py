@@ -11,7 +11,8 @@ import pytest
 
 from edgecritic.figures import leave_out
 from edgecritic.report import benchmark, html
-from edgecritic.report.sections import Cell, Notes, Section, Table, study_report
+from edgecritic.report.benchmark import protocol
+from edgecritic.report.sections import Cell, Notes, Report, Section, Table, study_report
 from edgecritic.report.text import markdown_table, report_markdown, report_text, table_csv, table_tex
 from edgecritic.report.view import View
 from edgecritic.report.write import write_report
@@ -112,3 +113,28 @@ def test_sections_stand_in_the_order_of_their_numbers(make_results):
     own = Section(key="own", title="Own", blocks=())
     report = benchmark.benchmark_report(View(make_results(2, 3)), [(15, own)])
     assert [section.key for section in report.sections[:3]] == ["leaderboard", "own", "curves"]
+
+
+def test_of_several_tables_each_has_its_title():
+    """Three tables with one header cannot be told apart without."""
+    tables = tuple(
+        Table(name=name, title=f"{name} by strategy", header=("a",), body=((1,),)) for name in "pq"
+    )
+    report = Report(title="x", sections=(Section(key="s", title="S", blocks=tables),))
+    assert [line for line in report_markdown(report).splitlines() if line.startswith("### ")] == [
+        "### p by strategy",
+        "### q by strategy",
+    ]
+    assert re.findall("<h3>(.*?)</h3>", html.report_html(report)) == ["p by strategy", "q by strategy"]
+    alone = Report(title="x", sections=(Section.of(tables[0]),))
+    assert "###" not in report_markdown(alone)
+    assert "<h3>" not in html.report_html(alone)
+
+
+def test_the_protocol_is_told_in_words(make_results):
+    """Every choice has a name for people, none that of its field."""
+    view = View(make_results())
+    fields = {"judges": "boundaries", "strategy": "exact", "mask": "before"}
+    view.results["protocol"].update(fields)
+    (record,) = protocol.section(view).blocks
+    assert not {name for name, _ in record.items} & set(fields)

@@ -242,3 +242,9 @@ def test_findings_follow_from_the_numbers():
     assert "a, b are level" in region_findings([first, detector("b", 0.6, 0.8, 1.5)])[1]
     assert len(region_findings([first])) == 1
     assert region_findings([]) == ["No detector has regions."]
+
+
+def test_options_of_boundaries_and_classes_are_refused(home, capsys):
+    for more in (["--resize", "nearest"], ["--binarize", "0.5"]):
+        assert main(command(home, "ucm", more=[*REGIONS, *more])) == 1
+        assert f"leave {more[0]} out" in capsys.readouterr().err

@@ -70,3 +70,13 @@ def test_many_changes_are_counted():
         detector(name, exact=0.5 + place / 100, eps=0.5 - place / 100) for place, name in enumerate("abcde")
     ]
     assert ranking_sentence(found).endswith("7 more pairs change places.")
+
+
+@pytest.mark.parametrize(("strategy", "told"), [("exact", True), ("distance", False)])
+def test_the_human_level_is_matched_as_the_detectors_are_or_left_out(home, capsys, strategy, told):
+    """People are matched one to one and exactly; beside numbers of another kind that would mislead."""
+    (home / f"{strategy}-only.toml").write_text(f'id = "only"\nbase = "bsds"\nstrategy = "{strategy}"\n')
+    more = ["--protocol", str(home / f"{strategy}-only.toml"), "-o", str(home / f"human-{strategy}")]
+    assert bench(home, *more) == 0
+    assert (load_results(home / f"human-{strategy}")["human"] is not None) is told
+    capsys.readouterr()

@@ -35,4 +35,7 @@ def with_class_options(protocol: Protocol, args: argparse.Namespace) -> Protocol
         )
     if args.classes is None:
         return protocol
-    return protocol.with_classes([part.strip() for part in args.classes.split(",") if part.strip()])
+    names = [part.strip() for part in args.classes.split(",") if part.strip()]
+    if not names:
+        raise InputError("--classes names no class", remedy="give one or more, such as person,car or 15")
+    return protocol.with_classes(names)

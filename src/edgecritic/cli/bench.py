@@ -201,15 +201,8 @@ def _judge_regions(args: argparse.Namespace, detectors: dict[str, str | Path], p
     from edgecritic.report.text import table_text, wrapped
     from edgecritic.run.regions import run_regions
 
-    given = {
-        "--spacing": args.spacing,
-        "--resample": args.resample,
-        "--strength": args.strength,
-        "--nms": args.nms,
-        "--curve": args.curve,
-        "--oracle": args.oracle,
-    }
-    wrong = [name for name, value in given.items() if value]
+    refused = ("spacing", "resample", "strength", "nms", "curve", "oracle", "resize", "binarize")
+    wrong = [f"--{name}" for name in refused if getattr(args, name)]
     if wrong or args.also not in ("crispness", "regions", "none"):
         names = ", ".join([*wrong, *(["--also"] if not wrong else [])])
         raise InputError(f"protocol {protocol.id} judges regions alone", remedy=f"leave {names} out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +32,8 @@ from edgecritic.geometry import Resample, place
 from edgecritic.inputs import BoolArray, FloatArray
 
 __all__ = ["Case", "Dataset", "find_cases"]
+
+_OF_A_CLASS = re.compile(r"(.*/)?class_[0-9]+/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +205,11 @@ class Dataset:
             "no prediction has the name of a truth: predictions are called "
             f"{some(self.without_truth, 2)}; truths {some(self.without_prediction, 2)}"
         )
+        if all(_OF_A_CLASS.match(name) for name in self.without_truth):
+            return told, (
+                "the folders are those of classes: bench judges them by a protocol of classes, such as "
+                "--protocol sbd, and tells what is wrong with their files"
+            )
         last = {name.rpartition("/")[2] for name in self.without_truth if "/" in name}
         if not last.isdisjoint(self.without_prediction):
             return told, "give the folders of the predictions one by one, each is a detector"

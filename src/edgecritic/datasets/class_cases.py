@@ -105,7 +105,14 @@ def _predictions(
 ) -> tuple[dict[str, dict[str, Path]], dict[str, str], list[Path]]:
     """Return by image the file of every class (of all classes under an empty name), and what is missing."""
     folders = _class_folders(place, classes)
+    missing = {
+        name: f"there is no folder class_{number:03d} ({name}) of predictions"
+        for name, number in classes.items()
+        if name not in folders
+    }
     if not folders:
+        if place.is_dir() and any(map(_CLASS.match, Place(place).folders)):
+            raise DataError(f"has folders of other classes only; {next(iter(missing.values()))}", path=place)
         listing = find_maps(place, split=split)
         return {name: {"": path} for name, path in _short(listing).items()}, {}, listing.ignored
     files: dict[str, dict[str, Path]] = {}
@@ -115,11 +122,6 @@ def _predictions(
         ignored += listing.ignored
         for image, path in _short(listing).items():
             files.setdefault(image, {})[name] = path
-    missing = {
-        name: f"there is no folder class_{number:03d} ({name}) of predictions"
-        for name, number in classes.items()
-        if name not in folders
-    }
     return files, missing, ignored
 
 

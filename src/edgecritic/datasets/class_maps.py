@@ -89,9 +89,11 @@ class ClassMaps:
         """Return what a list of objects tells: the k-th has the class ``categories[k - 1]``."""
         if categories.size != len(maps):
             raise DataError(f"holds {len(maps)} objects, but the classes of {categories.size}")
+        if categories.size >= _VOID:
+            raise DataError(f"holds {categories.size} objects, at most {_VOID - 1} are read")
         table = np.full(_VOID + 1, -1, dtype=np.int64)
         table[0], table[_VOID] = 0, _VOID
-        table[1 : categories.size + 1] = categories[: _VOID - 1]
+        table[1 : categories.size + 1] = categories
         whole = np.asarray(instances, dtype=np.int64)
         if instances.ndim != 2 or instances.size == 0 or (whole != instances).any() or whole.min() < 0:
             raise DataError("holds a segmentation that is no map of objects 1, 2, …")
@@ -103,7 +105,8 @@ class ClassMaps:
         stored: dict[int, BoolArray] = {}
         for number, one in zip(categories.astype(np.int64).tolist(), maps, strict=True):
             stored[number] = stored[number] | one if number in stored else one
-        return cls(labels=labels, instances=whole, stored=stored)
+        empty = {1: np.zeros(whole.shape, dtype=np.bool_)}
+        return cls(labels=labels, instances=whole, stored=stored or empty)
 
 
 def _are_whole(values: NDArray[Any]) -> bool:

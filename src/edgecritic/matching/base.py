@@ -162,17 +162,23 @@ def within_tolerance(strategy: str | Id, tolerance: float, spacing: Sequence[flo
     """Return the id of a strategy that searches as far as a tolerance: windows get their sides from it.
 
     A window is the largest whose middle is nowhere farther from a side than the tolerance; its corners
-    belong to it and lie farther away. What the id says itself stays.
+    belong to it and lie farther away. A window of a single pixel, of a tolerance below the pixel size, leaves
+    nothing to choose: pixels in one place match, as by ``exact(tolerance=0)``. What the id says itself stays.
 
     Examples
     --------
     >>> [str(within_tolerance(text, 4.3, (1, 1))) for text in ("exact", "eps", "eps(window=7)")]
     ['exact(tolerance=4.3)', 'eps(window=9)', 'eps(window=7)']
+    >>> str(within_tolerance("eps", 0.9, (1, 1)))
+    'exact(tolerance=0.0)'
     """
     found = with_tolerance(strategy, tolerance)
     if strategies.get(found.name).info.reach != "window":
         return found
-    return found.with_default("window", 2 * math.floor(tolerance / max(spacing)) + 1)
+    steps = math.floor(tolerance / max(spacing))
+    if steps == 0 and found.options.get("window") is None:
+        return with_tolerance("exact", 0.0)
+    return found.with_default("window", 2 * steps + 1)
 
 
 def _searches_window(bound: Bound[StrategyInfo]) -> bool:

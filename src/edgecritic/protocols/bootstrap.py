@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from edgecritic.errors import InputError
-from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.counts import COLUMNS, Counts
 from edgecritic.protocols.curves import Array, average_precision, best_interpolated_f
 from edgecritic.protocols.presets import Protocol, get_protocol
 from edgecritic.protocols.summary import CountTable, ImageCounts, count_table
@@ -142,7 +142,7 @@ def bootstrap(
 
     Examples
     --------
-    >>> from edgecritic.protocols.counts import Counts
+    >>> from edgecritic.protocols.counts import COLUMNS, Counts
     >>> counts = [Counts.from_rows([(0.5, 60 + i, 100, 40 + i, 80)]) for i in range(20)]
     >>> found = bootstrap(counts, draws=200)
     >>> found.ods.low < found.ods.estimate < found.ods.high
@@ -217,10 +217,12 @@ def paired_bootstrap(
     -----
     Every draw takes the same images for both. The interval is the percentile interval of the differences;
     the two-sided p = min(1, 2·(1 + min(#{Δ* ≤ 0}, #{Δ* ≥ 0})) / (draws + 1)), so it is never 0.
+    Means over groups (classes) are over those that both have; a class of an image that only one of the two
+    was judged on is left out on both sides.
 
     Examples
     --------
-    >>> from edgecritic.protocols.counts import Counts
+    >>> from edgecritic.protocols.counts import COLUMNS, Counts
     >>> worse = [Counts.from_rows([(0.5, 60 + i, 100, 40 + i, 80)]) for i in range(20)]
     >>> better = [Counts.from_rows([(0.5, 62 + i, 100, 42 + i, 80)]) for i in range(20)]
     >>> paired_bootstrap(better, worse, draws=999).ods.p_value
@@ -229,6 +231,7 @@ def paired_bootstrap(
     chosen = get_protocol(protocol)
     table = _at_least_two(count_table(first, names=names))
     other = _in_order(count_table(second, names=names), table)
+    table, other = _in_common(table, other)
     check_settings(draws, level, seed)
     weights = draw_weights(len(table), draws, seed)
     whole = np.ones((1, len(table)))
@@ -255,8 +258,7 @@ def paired_bootstrap(
             groups=groups,
         )
 
-    common = [name for name in drawn[0] if name != _ALL and name in drawn[1]]
-    return found(_ALL, {name: found(name, {}) for name in common})
+    return found(_ALL, {name: found(name, {}) for name in drawn[0] if name != _ALL})
 
 
 def difference_of(estimate: float, drawn: Array, level: float) -> Difference:
@@ -355,6 +357,31 @@ def _in_order(table: CountTable, model: CountTable) -> CountTable:
     where = {name: index for index, name in enumerate(table.names)}
     order = [where[name] for name in model.names]
     return CountTable(names=model.names, counts=table.counts[order])
+
+
+def _in_common(first: CountTable, second: CountTable) -> tuple[CountTable, CountTable]:
+    """Return both tables without the groups, or those of an image, of which one side alone has a truth."""
+    names = [name for name in first.counts.groups if name in second.counts.groups]
+    if not (first.counts.groups or second.counts.groups):
+        return first, second
+    tables = [_of_groups(each.counts, names) for each in (first, second)] if names else []
+    there = [(counts.truth > 0).any(axis=-1) for counts in tables]
+    if not names or not (there[0] & there[1]).any():
+        raise InputError("a paired test needs classes that both sides have; there is no class in common")
+    both = (there[0] == there[1])[..., None]
+    one, other = (_of_groups(counts, names, both) for counts in tables)
+    return CountTable(names=first.names, counts=one), CountTable(names=second.names, counts=other)
+
+
+def _of_groups(counts: Counts, names: Sequence[str], keep: Any = 1) -> Counts:
+    """Return the counts of some groups, 0 where they are not kept."""
+    places = [counts.groups.index(name) for name in names]
+    return Counts(
+        thresholds=counts.thresholds,
+        **{name: getattr(counts, name)[..., places, :] * keep for name in COLUMNS},
+        zero=None if counts.zero is None else _of_groups(counts.zero, names, keep),
+        groups=tuple(names),
+    )
 
 
 def _at_least_two(table: CountTable) -> CountTable:

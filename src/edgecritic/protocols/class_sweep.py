@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from edgecritic.errors import InputError
+from edgecritic.ids import shown
 from edgecritic.inputs import BoolArray, FloatArray, as_array, as_mask, as_strength
 from edgecritic.maps.nearest import distance_map
 from edgecritic.maps.suppression import suppress
@@ -105,7 +105,7 @@ def _prepared(
     strength: Any, truth: Any, protocol: str | Protocol, groups: Sequence[str] | None, labels: Any, mask: Any
 ) -> tuple[_Image, dict[str, Any], dict[str, Any]]:
     chosen = get_protocol(protocol)
-    names = tuple(groups or (chosen.classes.chosen if chosen.classes else ()))
+    names = _as_names(groups or (tuple(chosen.classes.chosen) if chosen.classes else ()))
     if not names:
         raise InputError(
             f"protocol {chosen.id} names no classes", remedy="give their names: groups=('road', 'car')"
@@ -144,7 +144,6 @@ class _Image:
         self.thresholds = protocol.threshold_values()
         self.steps = np.maximum(self.thresholds, protocol.threshold_floor)
         self.mask = None if mask is None else self._cut(mask, "mask")
-        self.pixels = math.prod(self.shape) if self.mask is None else int(np.count_nonzero(self.mask))
         self.labels = None if labels is None else self._cut(labels, "labels")
         self.values = dict(zip(self.rules.names, self.rules.labels, strict=True)) if self.rules else {}
         self.removes = self.rules is not None and self.rules.internal == "remove"
@@ -171,19 +170,15 @@ class _Image:
     def counts(self, name: str, strength: Any, truth: Any) -> Counts:
         """Return the counts of one class."""
         map_, real = self._maps(strength, truth)
-        total = int(np.count_nonzero(real))
-        if total == 0 and self.rules is not None and self.rules.absent == "skip":
+        if not real.any() and self.rules is not None and self.rules.absent == "skip":
             return self.nothing
         # Outside of the box there is neither truth nor candidate: no pixel there finds a partner or is one.
         alone = is_one_to_one(self.protocol.strategy)
         box = bounding_box((map_ >= self.steps[0]) | real) if alone else (slice(None),) * map_.ndim
         walk = Walk(map_[box], self.steps, thin=self.protocol.thin, keep=self._kept(name, real, box))
         found = follow(walk, [real[box]], strategy=self.protocol.strategy, tolerance=self.tolerance)
-        all_on = (
-            (total, total, total, self.pixels)
-            if alone
-            else counts_with_all_on(self.protocol, [real], np.ones_like(real), self.tolerance)
-        )
+        every = np.ones_like(real) if self.mask is None else self.mask
+        all_on = counts_with_all_on(self.protocol, [real], every, self.tolerance)
         return Counts(
             thresholds=self.thresholds,
             matched_truth=found.truth.astype(np.float64),
@@ -247,6 +242,13 @@ def _by_name(maps: Any, names: tuple[str, ...], what: str) -> dict[str, Any]:
             f"{what} must have the shape ({len(names)}, rows, columns), one map per class, got {stack.shape}"
         )
     return dict(zip(names, stack, strict=True))
+
+
+def _as_names(groups: Any) -> tuple[str, ...]:
+    names = () if isinstance(groups, str) else tuple(groups)
+    if isinstance(groups, str) or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
+        raise InputError(f"groups must be different names such as ('road', 'car'), got {shown(groups)}")
+    return names
 
 
 def _first(names: Sequence[str], known: Mapping[str, Any]) -> str:

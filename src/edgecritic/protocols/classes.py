@@ -22,6 +22,7 @@ __all__ = [
     "CITYSCAPES_CLASSES",
     "as_class_rules",
     "nearest_indices",
+    "scaled_labels",
     "truth_maps",
 ]
 
@@ -272,10 +273,14 @@ def _maps_of_labels(rules: ClassRules, labels: Any, instances: Any) -> dict[str,
             "tells no objects of one class apart, but the protocol has boundaries between them",
             remedy="give instance maps (inst/*.mat, *_instanceIds.png), or take the protocol without -inst",
         )
+    if rules.instances and np.shape(instances) != np.shape(labels):
+        raise InputError(
+            f"instances must have the shape of the labels {np.shape(labels)}, got {np.shape(instances)}"
+        )
     pixels = None if rules.scale == 1 else _grid(np.shape(labels), rules.scale)
     if pixels is not None and rules.scaled == "labels":
         labels = np.asarray(labels)[pixels]
-        instances = None if instances is None else np.asarray(instances)[pixels]
+        instances = np.asarray(instances)[pixels] if rules.instances else None
     bits = boundary_bits(
         labels,
         rules.labels,
@@ -302,6 +307,20 @@ def check_labels(rules: ClassRules, labels: NDArray[Any]) -> None:
             f"has label(s) {shown} that the protocol does not know (it knows {known[0]} to {known[-1]})",
             remedy="map them to the protocol's labels, or name them in others or ignored of its classes",
         )
+
+
+def scaled_labels(rules: ClassRules, labels: NDArray[Any]) -> NDArray[Any]:
+    """Return a label image at the scale of the truths that are made of it.
+
+    Examples
+    --------
+    >>> scaled_labels(ClassRules(names=("road",), scale=0.5), np.array([[0, 0, 1, 1], [0, 0, 1, 1]]))
+    array([[0, 1]])
+    """
+    if rules.scale == 1 or rules.truth == "stored":
+        return labels
+    part: NDArray[Any] = labels[_grid(labels.shape, rules.scale)]
+    return part
 
 
 def nearest_indices(size: int, wanted: int) -> NDArray[np.int64]:

@@ -227,11 +227,12 @@ class Counts(Value):
         return [{"group": name, **row} for name in self.groups for row in self.group(name).rows()]
 
     def __str__(self) -> str:
-        place = int(np.argmax(self.sum().f if self.truth.ndim > 1 else self.f))
-        pooled = self.sum() if self.truth.ndim > 1 else self
+        axes = tuple(range(self.truth.ndim - 1))  # images and groups
+        pooled = self._with(lambda column: column.sum(axis=axes), groups=(), zero=None)
+        place = int(np.argmax(pooled.f))
         return (
             f"{self.thresholds.size} thresholds; best at {self.thresholds[place]:.3g}: "
-            f"P {pooled.precision[..., place]:.4f}  R {pooled.recall[..., place]:.4f}"
+            f"P {pooled.precision[place]:.4f}  R {pooled.recall[place]:.4f}"
         )
 
     def _with(self, change: Any, **more: Any) -> Counts:

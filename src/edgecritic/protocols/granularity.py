@@ -75,13 +75,20 @@ def granularity_oracle(
         if table.names != model.names or not same:
             raise InputError("all granularities must have the same images, in one order, and thresholds")
     stacked = Counts.stack([table.counts for table in tables])
-    choice = stacked.f.argmax(axis=0)[None]
+    # A class that was left out of an image has no truth there, and is not chosen before one that was not.
+    choice = np.where(stacked.truth > 0, stacked.f, -1.0).argmax(axis=0)[None]
     columns = {name: np.take_along_axis(getattr(stacked, name), choice, axis=0)[0] for name in COLUMNS}
     best = Counts(
         thresholds=model.counts.thresholds,
         **columns,
-        zero=model.counts.zero,
+        zero=None if stacked.zero is None else _largest(stacked.zero),
         groups=model.counts.groups,
     )
     found = summarise(CountTable(names=model.names, counts=best), protocol=protocol)
     return GranularityOracle(ods=found.ods, ois=found.ois, granularities=len(tables), images=len(model))
+
+
+def _largest(zero: Counts) -> Counts:
+    """Return the counts with every pixel on of any granularity that has them: they depend on truths alone."""
+    columns = {name: getattr(zero, name).max(axis=0) for name in COLUMNS}
+    return Counts(thresholds=zero.thresholds, **columns, groups=zero.groups)

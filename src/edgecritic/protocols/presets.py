@@ -153,6 +153,8 @@ class Protocol(Value):
 
     def _check_tolerance(self) -> None:
         if self.judges == "regions":
+            if self.classes is not None:
+                raise InputError(f"protocol {self.id!r} judges regions, which have no classes")
             if not self.tolerance is self.relative_tolerance is None:
                 raise InputError(
                     f"protocol {self.id!r} judges regions, which have no tolerance", remedy="leave it out"
@@ -215,6 +217,8 @@ class Protocol(Value):
         for this, other in (("tolerance", "relative_tolerance"), ("relative_tolerance", "tolerance")):
             if changes.get(this) is not None:
                 changes.setdefault(other, None)
+        if changes.get("judges") == "regions":  # has no tolerance; one that is given is refused
+            changes = {"tolerance": None, "relative_tolerance": None, **changes}
         if "classes" in changes:
             changes["classes"] = as_class_rules(changes["classes"], self.classes)
         changes.setdefault("source", "")

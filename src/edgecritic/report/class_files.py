@@ -16,7 +16,7 @@ from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.class_sweep import class_candidates
 from edgecritic.protocols.classes import ClassRules
 from edgecritic.protocols.summary import count_table
-from edgecritic.report.classic import write_all
+from edgecritic.report.classic import CLASSIC_FILES, write_all
 from edgecritic.report.pictures import RANKS, matching_picture, ranked_picture
 from edgecritic.report.sections import Picture
 from edgecritic.run.bench import BenchRun
@@ -33,6 +33,11 @@ def write_classes(place: Path, result: BenchmarkResult, rules: ClassRules) -> li
     written: list[Path] = []
     for name, summary in result.groups.items():
         written += write_all(place / class_folder(numbers[name]), summary, tables[name])
+    known = [place / class_folder(number) for number in range(1, len(rules.names) + 1)]
+    names = ("*_ev1.txt", *CLASSIC_FILES)
+    found = {file for folder in known for name in names for file in folder.rglob(name)}
+    for left in found - set(written):  # of images and classes that are no longer judged
+        left.unlink(missing_ok=True)
     return written
 
 
@@ -43,9 +48,11 @@ def illustrate_classes(run: BenchRun) -> Iterator[Picture]:
     """
     for entry in run.results["detectors"]:
         rows = sorted(entry["per_image"], key=lambda row: (row["f"], row["id"]))
-        places = dict(zip((len(rows) - 1, len(rows) // 2, 0), RANKS, strict=True))
+        places: dict[int, str] = {}
+        for place, rank in zip((len(rows) - 1, len(rows) // 2, 0), RANKS, strict=True):
+            places.setdefault(place, rank)
         levels = {name: float(one["ods"]["threshold"]) for name, one in entry["classes"].items()}
-        for place, rank in sorted(places.items(), key=lambda pair: RANKS.index(pair[1])):
+        for place, rank in places.items():
             row = rows[place]
             case = run.cases[entry["name"]][row["id"]]
             png = _draw(case, run, levels, row) if isinstance(case, ClassCase) else None

@@ -269,6 +269,11 @@ class Section(Value):
     lead: str = ""
     aside: str = ""
 
+    @property
+    def titled(self) -> bool:
+        """Whether its tables stand under titles of their own: there are several."""
+        return sum(isinstance(block, Table) for block in self.blocks) > 1
+
     @classmethod
     def of(cls, block: Table | Figure) -> Section:
         """Return a section of one table or figure, under its own title."""

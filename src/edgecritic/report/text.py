@@ -160,7 +160,10 @@ def markdown_table(
 
 
 def _md_section(section: Section) -> str:
-    blocks = [_md_block(block) for block in section.blocks]
+    blocks = []
+    for block in section.blocks:
+        title = f"### {_md(block.title)}\n\n" if section.titled and isinstance(block, Table) else ""
+        blocks.append(title + _md_block(block))
     parts = [f"## {_md(section.title)}", _md(section.lead), *blocks]
     return "\n\n".join(part for part in parts if part)
 

@@ -30,6 +30,8 @@ from edgecritic.run.volumes import volume_notes
 
 __all__ = ["BenchRun", "run_bench"]
 
+_EXACT = ("exact", "hungarian", "csa")  # by which the annotators are matched with each other
+
 _THICK = 0.5  # thin maps have an average crispness above .85, the maps of networks and filters below .45
 
 
@@ -118,7 +120,8 @@ def run_bench(
     draws : int
         Of the bootstrap; 0 leaves confidence intervals and tests out.
     human : bool
-        Measure the human level where images have several annotators.
+        Measure the human level where images have several annotators; it is matched exactly, and left out if
+        the protocol names a strategy that is not.
     oracle : bool
         Say as well how far choosing among the given predictions with the truth in hand would lead, an upper
         bound: see :func:`edgecritic.protocols.granularity.granularity_oracle`. Needs two detectors.
@@ -143,6 +146,11 @@ def run_bench(
     if chosen.classes is not None and (spacing is not None or resample is not None):
         raise InputError(
             f"protocol {chosen.id} judges classes in pixels", remedy="leave spacing and resample out"
+        )
+    if chosen.classes is not None and binarize is not None:
+        raise InputError(
+            f"protocol {chosen.id} takes labels, or boundaries that are on or off, as truths; none is cut",
+            remedy="leave out --binarize",
         )
     if resize is not None and chosen.classes is None:
         raise InputError(f"protocol {chosen.id} has no classes, and only their predictions are resized")
@@ -169,8 +177,9 @@ def run_bench(
         )
     else:
         sets = data_sets(detectors, truth, images=absolute(images), masks=absolute(masks), split=split)
-        with open_cache(cache and human) as kept:
-            work = _jobs(sets, chosen, tuple(extras), folder, fresh, human, reading, kept)
+        people = human and chosen.strategy in _EXACT
+        with open_cache(cache and people) as kept:
+            work = _jobs(sets, chosen, tuple(extras), folder, fresh, people, reading, kept)
             finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic import __version__
+from edgecritic.errors import InputError
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.crispness import summarise_crispness
 from edgecritic.protocols.granularity import granularity_oracle
@@ -199,7 +200,8 @@ def _strategies(
 def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dict[str, Any]]:
     """Test every pair of detectors on the images that both have.
 
-    Segmentations and soft maps are not tested against each other: they have no thresholds in common.
+    Segmentations and soft maps are not tested against each other: they have no thresholds in common. Nor are
+    detectors without a class in common.
     """
     rows: list[dict[str, Any]] = []
     names = list(details)
@@ -208,7 +210,10 @@ def _comparisons(details: Mapping[str, BenchmarkResult], draws: int) -> list[dic
             common = sorted(details[first].counts.keys() & details[second].counts.keys())
             if not draws or len(common) < 2 or not _same_thresholds(details[first], details[second]):
                 continue
-            test = details[first].only(common).against(details[second].only(common), draws=draws)
+            try:
+                test = details[first].only(common).against(details[second].only(common), draws=draws)
+            except InputError:  # these images have no class of which both have a truth and predictions
+                continue
             row: dict[str, Any] = {"first": first, "second": second, "images": len(common)}
             for key, part in (("ods", test.ods), ("ois", test.ois), ("ap", test.ap)):
                 row[key] = {

@@ -17,7 +17,7 @@ from edgecritic.datasets.files import read_class_strength, read_classes, read_st
 from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.inputs import BoolArray, FloatArray
 from edgecritic.protocols.class_sweep import sweep_classes
-from edgecritic.protocols.classes import ClassRules, nearest_indices, truth_maps
+from edgecritic.protocols.classes import ClassRules, nearest_indices, scaled_labels, truth_maps
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.run.executor import Progress, absolute, run_tasks
@@ -195,7 +195,9 @@ def class_case_maps(case: ClassCase, rules: ClassRules) -> tuple[dict[str, BoolA
         truths = truth_maps(rules, labels=found.labels, instances=found.instances, stored=found.stored)
     except InputError as error:
         raise InputError(error.message, path=path, remedy=error.remedy) from error
-    return truths, found.labels if rules.internal == "remove" else None
+    if found.labels is None or rules.internal != "remove":
+        return truths, None
+    return truths, scaled_labels(rules, found.labels)
 
 
 def class_strengths(
