@@ -13,6 +13,7 @@ from edgecritic.datasets.names import split_name
 from edgecritic.datasets.write import write_map
 from edgecritic.detectors.base import Detection, bind, detect
 from edgecritic.detectors.matlab import edge_matlab
+from edgecritic.detectors.picture import as_picture
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.run.executor import Progress, run_tasks
@@ -20,16 +21,17 @@ from edgecritic.run.images import list_images, load_image
 from edgecritic.run.results import Failure, attempt, failure_rows
 from edgecritic.values import Value
 
-__all__ = ["DetectRun", "DetectedMap", "detect_folder"]
+__all__ = ["DetectRun", "DetectedMap", "detect_folder", "refuse_seen"]
 
 
 class DetectedMap(Value):
-    """A map that was written: of which image, where, its edge pixels, and the strongest response."""
+    """A map that was written: of which image, where, its edge pixels, the strongest response, and notes."""
 
     image: str
     map: str
     pixels: int
     maximum: float
+    notes: tuple[str, ...] = ()
 
 
 class DetectRun(Value):
@@ -59,6 +61,7 @@ class _Job:
     grey: bool
     ending: str | None
     bits: Literal[8, 16]
+    seen: bool
 
 
 def detect_folder(
@@ -72,6 +75,7 @@ def detect_folder(
     grey: bool = False,
     ending: Literal["png", "npy"] | None = None,
     bits: Literal[8, 16] = 8,
+    seen: bool = False,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> DetectRun:
@@ -97,6 +101,9 @@ def detect_folder(
         By default png, npy for volumes.
     bits : {8, 16}
         Depth of .png files.
+    seen : bool
+        Take photos that the model of a detector that learns was fitted to, too. By default they are failures:
+        a benchmark on them tells nothing about new photos.
     jobs, progress
         See :func:`edgecritic.run.executor.run_tasks`.
     """
@@ -114,6 +121,7 @@ def detect_folder(
             grey=grey,
             ending=ending,
             bits=bits,
+            seen=seen,
         )
         for file in files
     ]
@@ -136,12 +144,30 @@ def _detected(job: _Job) -> tuple[Path, DetectedMap | Failure]:
 
 def _written(job: _Job, name: str) -> DetectedMap:
     image, kind = load_image(job.file, grey=job.grey)
+    if not job.seen:
+        refuse_seen(job.detector, image, kind)
     found = detect(image, job.detector, kind=kind)
     edges = _chosen(found, image, job)
     target = job.out / f"{name}.{job.ending or ('npy' if kind == 'volume' else 'png')}"
     write_map(target, edges, bits=job.bits)
     pixels = int(np.count_nonzero(found.thin if job.threshold is None else edges))
-    return DetectedMap(image=str(job.file), map=str(target), pixels=pixels, maximum=found.maximum)
+    return DetectedMap(
+        image=str(job.file), map=str(target), pixels=pixels, maximum=found.maximum, notes=found.notes
+    )
+
+
+def refuse_seen(detector: Any, image: Any, kind: Any) -> None:
+    """Raise if a photo is among those that the detector has learned from."""
+    bound = bind(detector)
+    if bound.entry.info.model is None:
+        return
+    known = bound.entry.info.model(bound.id).knows(as_picture(image, kind))
+    if known is not None:
+        raise InputError(
+            f"{bound.entry.name} has learned from this photo (as {known}): "
+            "scores on it tell nothing about new photos",
+            remedy="use other photos, another model, or say --seen",
+        )
 
 
 def _chosen(found: Detection, image: Any, job: _Job) -> Any:
