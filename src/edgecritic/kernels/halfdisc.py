@@ -58,8 +58,11 @@ def half_disc_distances(
     counts = np.zeros((2 * ORIENTATIONS, bins + 8), np.int32)
     count = counts.reshape(-1)
     half, whole = np.zeros(bins, np.int32), np.zeros(bins, np.int32)
-    first, second = np.zeros(ORIENTATIONS * block, np.float32), np.zeros(ORIENTATIONS * block, np.float32)
-    spare, terms = np.zeros(ORIENTATIONS * block, np.float32), np.zeros(ORIENTATIONS * block, np.float32)
+    apart, together = np.zeros(ORIENTATIONS * block, np.float32), np.zeros(ORIENTATIONS * block, np.float32)
+    spare, found = np.zeros(ORIENTATIONS * block, np.float32), np.zeros(ORIENTATIONS, np.float32)
+    full = 0
+    for k in range(weights.size):
+        full += weights[k]
     for y in range(rows):
         for x in range(columns):
             here = flat[y * width + x :]
@@ -71,27 +74,12 @@ def half_disc_distances(
                 for k in range(moves.size):
                     count[move_cells[k] + np.intp(here[moves[k]])] += move_weights[k]
             mass = _add_sectors(counts, half, whole)
-            if passes:
-                first[:] = 0
-                second[:] = 0
-            part = 0
+            if mass == full:
+                _inside(counts, half, whole, scale, passes, apart, together, spare, found)
+            else:
+                _at_frame(counts, half, whole, mass, scale, passes, apart, together, spare, found)
             for o in range(ORIENTATIONS):
-                if o == 0:
-                    part = _mass(half)
-                else:
-                    part = _turn(half, counts[o + 7, :bins], counts[o - 1, :bins])
-                one, other = np.float32(0), np.float32(0)
-                if 0 < part < mass:
-                    one, other = np.float32(0.5) / np.float32(part), np.float32(0.5) / np.float32(mass - part)
-                at = o * block + reach
-                _densities(half, whole, scale, one, other, first[at : at + bins], second[at : at + bins])
-            if passes:
-                _smooth(first, spare, passes)
-                _smooth(second, spare, passes)
-            _distances(first, second, terms)
-            for o in range(ORIENTATIONS):
-                found = _sum(terms[o * block : o * block + bins])
-                out[o, y, x] = found if found > _ROUNDING else np.float32(0)
+                out[o, y, x] = found[o] if found[o] > _ROUNDING else np.float32(0)
 
 
 @kernel
@@ -128,28 +116,94 @@ def _mass(histogram: Int32s) -> int:
 
 
 @inlined
-def _turn(half: Int32s, come: Int32s, gone: Int32s) -> int:
-    """Turn the half-disc by one sector and return its mass."""
-    total = 0
+def _turn(half: Int32s, come: Int32s, gone: Int32s) -> None:
+    """Turn the half-disc by one sector."""
     for b in range(half.size):
         half[b] += come[b] - gone[b]
-        total += half[b]
-    return total
 
 
 @inlined
-def _densities(
+def _inside(
+    counts: Int32s,
     half: Int32s,
     whole: Int32s,
     scale: Float32s,
-    one: np.float32,
-    other: np.float32,
-    first: Float32s,
-    second: Float32s,
+    passes: int,
+    apart: Float32s,
+    together: Float32s,
+    spare: Float32s,
+    found: Float32s,
 ) -> None:
-    for b in range(half.size):
-        first[b] = np.float32(half[b]) * (scale[b] * one)
-        second[b] = np.float32(whole[b] - half[b]) * (scale[b] * other)
+    """Compare the halves of a whole disc: all have half its mass, and g + h is the same for all of them."""
+    bins = half.size
+    reach = (1 << passes) - 1
+    block = bins + 2 * reach
+    if passes:
+        apart[:] = 0
+        together[:block] = 0
+    mass = _mass(whole)
+    sums = together[reach : reach + bins]
+    for b in range(bins):
+        sums[b] = np.float32(whole[b]) * scale[b]
+    for o in range(ORIENTATIONS):
+        if o > 0:
+            _turn(half, counts[o + 7, :bins], counts[o - 1, :bins])
+        to = apart[o * block + reach : o * block + reach + bins]
+        for b in range(bins):
+            to[b] = np.float32(2 * half[b] - whole[b]) * scale[b]
+    if passes:
+        _smooth(apart, spare, passes)
+        _smooth(together[:block], spare[:block], passes)
+    share = np.float32(1) / np.float32(mass)
+    inverse = together[:bins]
+    for b in range(bins):
+        inverse[b] = share / (inverse[b] + _TINY)
+    for o in range(ORIENTATIONS):
+        found[o] = _sum_of_squares(apart[o * block : o * block + bins], inverse)
+
+
+@inlined
+def _at_frame(
+    counts: Int32s,
+    half: Int32s,
+    whole: Int32s,
+    mass: int,
+    scale: Float32s,
+    passes: int,
+    apart: Float32s,
+    together: Float32s,
+    spare: Float32s,
+    found: Float32s,
+) -> None:
+    """Compare the halves of a disc that the frame of the image cuts, each normalised by its own mass."""
+    bins = half.size
+    reach = (1 << passes) - 1
+    block = bins + 2 * reach
+    if passes:
+        apart[:] = 0
+        together[:] = 0
+    for o in range(ORIENTATIONS):
+        if o > 0:
+            _turn(half, counts[o + 7, :bins], counts[o - 1, :bins])
+        part = _mass(half)
+        one, other = np.float32(0), np.float32(0)
+        if 0 < part < mass:
+            one, other = np.float32(0.5) / np.float32(part), np.float32(0.5) / np.float32(mass - part)
+        at = o * block + reach
+        difference, total = apart[at : at + bins], together[at : at + bins]
+        for b in range(bins):
+            g = np.float32(half[b]) * one * scale[b]
+            h = np.float32(whole[b] - half[b]) * other * scale[b]
+            difference[b] = g - h
+            total[b] = g + h
+    if passes:
+        _smooth(apart, spare, passes)
+        _smooth(together, spare, passes)
+    for o in range(ORIENTATIONS):
+        inverse = together[o * block : o * block + bins]
+        for b in range(bins):
+            inverse[b] = np.float32(1) / (inverse[b] + _TINY)
+        found[o] = _sum_of_squares(apart[o * block : o * block + bins], inverse)
 
 
 @inlined
@@ -171,23 +225,16 @@ def _smooth(line: Float32s, spare: Float32s, passes: int) -> None:
 
 
 @inlined
-def _distances(first: Float32s, second: Float32s, terms: Float32s) -> None:
-    for i in range(terms.size):
-        apart = first[i] - second[i]
-        terms[i] = apart * apart / (first[i] + second[i] + _TINY)
-
-
-@inlined
-def _sum(terms: Float32s) -> np.float32:
-    """Return the sum of a multiple of 8 numbers, in eight sums that do not wait for each other."""
+def _sum_of_squares(values: Float32s, weights: Float32s) -> np.float32:
+    """Return Σ weights · values² of a multiple of 8 numbers, in eight sums side by side."""
     a = b = c = d = e = f = g = h = np.float32(0)
-    for i in range(0, terms.size, 8):
-        a += terms[i]
-        b += terms[i + 1]
-        c += terms[i + 2]
-        d += terms[i + 3]
-        e += terms[i + 4]
-        f += terms[i + 5]
-        g += terms[i + 6]
-        h += terms[i + 7]
+    for i in range(0, values.size, 8):
+        a += values[i] * values[i] * weights[i]
+        b += values[i + 1] * values[i + 1] * weights[i + 1]
+        c += values[i + 2] * values[i + 2] * weights[i + 2]
+        d += values[i + 3] * values[i + 3] * weights[i + 3]
+        e += values[i + 4] * values[i + 4] * weights[i + 4]
+        f += values[i + 5] * values[i + 5] * weights[i + 5]
+        g += values[i + 6] * values[i + 6] * weights[i + 6]
+        h += values[i + 7] * values[i + 7] * weights[i + 7]
     return ((a + b) + (c + d)) + ((e + f) + (g + h))

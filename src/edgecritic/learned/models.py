@@ -68,7 +68,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         ) from error
     if digest != found.get("digest"):
         raise DataError(
-            f"was changed or damaged: its digest is {digest[:12]}…, it tells {str(found.get('digest'))[:12]}…",
+            f"is damaged or changed: the digest is {digest[:12]}…, told is {str(found.get('digest'))[:12]}…",
             path=path,
             remedy="make it anew with edgecritic fit",
         )
