@@ -179,9 +179,7 @@ def test_depths_of_photos(dtype: type, colour: bool) -> None:
 def test_grey_cues_scale_and_size() -> None:
     photo = scene()[0]
     grey = detect(photo, "pb", colour="luminance")
-    np.testing.assert_allclose(
-        grey.strength, detect(photo @ [0.299, 0.587, 0.114], "pb").strength, atol=1e-3
-    )
+    np.testing.assert_allclose(grey.strength, detect(photo @ [0.299, 0.587, 0.114], "pb").strength, atol=1e-3)
     posterior = detect(photo, "pb", scale="posterior")
     np.testing.assert_array_equal(posterior.strength, posterior.posterior)
     alias, cues = detect(photo, "pb(model=default_grey)"), detect(photo, "pb(cues='texture+brightness')")

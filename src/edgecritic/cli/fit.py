@@ -10,6 +10,7 @@ from edgecritic.cli._options import (
     add_fresh,
     add_jobs,
     add_json,
+    add_model_out,
     add_quiet,
     add_split,
     add_truth,
@@ -34,15 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_truth(parser)
     add_split(parser)
     add_binarize(parser)
-    parser.add_argument(
-        "--model",
-        "-o",
-        "--out",
-        dest="model",
-        required=True,
-        metavar="FILE",
-        help="write the model to this file; what is kept of the photos goes into the folder FILE.records",
-    )
+    add_model_out(parser)
     what = parser.add_argument_group("algorithm")
     what.add_argument(
         "--labels",
@@ -64,7 +57,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     form = parser.add_argument_group("output")
     add_json(form)
     add_quiet(form)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, held=".records")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -83,17 +76,17 @@ def run(args: argparse.Namespace) -> int:
             seed=args.seed,
             split=args.split,
             binarize=args.binarize,
-            records=f"{args.model}.records",
+            records=f"{args.out}.records",
             jobs=args.jobs,
             fresh=args.fresh,
             cache=args.cache,
             progress=step,
         )
     (model,) = found.models.values()
-    save_model(args.model, model)
+    save_model(args.out, model)
     if args.json:
         print_json(found.as_dict())
     else:
         print(model)
-        print(f"Model: {args.model}")
+        print(f"Model: {args.out}")
     return tell_failures(found.failures)
