@@ -28,6 +28,7 @@ PARTS = {
     "boundary": ("boundary", "boundary_command"),
     "measures": ("measures",),
     "detectors": ("detectors",),
+    "learned": ("learned",),
     "annotators": ("annotators", "cluster"),
     "studio": ("studio",),
     "files": ("damage",),

@@ -49,7 +49,8 @@ def _scores(study: RetrainStudy) -> Table:
         body=tuple(body),
         digits=4,
         note=f"Difference: of ODS to the model learned from {study.trained[0]} labels, on the same images; "
-        "intervals of 95 % by the bootstrap over images.",
+        "intervals of 95 % by the bootstrap over images. What another seed of learning would change is not "
+        "in them.",
     )
 
 
