@@ -1,7 +1,7 @@
 """Pb: time and memory of one photo, and its ODS on photos that it has not learned from.
 
-The score is that of the weights that come with the package on the split ``val`` of BSDS500, which is the test set
-of BSDS300; a short run takes 10 of its 100 photos and asks for nothing.
+The score is that of the weights that come with the package on the split ``val`` of BSDS500, which is the
+test set of BSDS300; a short run takes 10 of its 100 photos and asks for nothing.
 """
 
 from __future__ import annotations

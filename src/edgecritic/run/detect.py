@@ -48,7 +48,7 @@ class DetectRun(Value):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per map."""
-        return [one.as_dict() for one in self.images]
+        return [{**one.as_dict(), "notes": "; ".join(one.notes)} for one in self.images]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
