@@ -108,6 +108,10 @@ class DetectorInfo:
     complete: Callable[[Id], Id] | None = None
     model: Callable[[Id], Any] | None = None
 
+    def told(self) -> dict[str, Any]:
+        """Return what lists and the reference show of a detector."""
+        return {"ndim": self.ndim, "reference": self.reference, "colour": self.colour}
+
 
 detectors: Registry[DetectorInfo] = Registry("detector", "edgecritic.detectors", "edgecritic.detectors")
 

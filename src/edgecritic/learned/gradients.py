@@ -61,7 +61,7 @@ def half_disc_gradient(labels: NDArray[np.uint8], radius: float, bins: int, *, s
     >>> step = np.repeat([[0, 0, 0, 1, 1, 1]], 6, axis=0).astype(np.uint8)
     >>> found = half_disc_gradient(step, 2.0, 8)
     >>> found[4, 3].round(2)  # along the columns
-    array([0.  , 0.33, 0.54, 0.54, 0.33, 0.  ], dtype=float32)
+    array([0.  , 0.09, 0.5 , 0.5 , 0.09, 0.  ], dtype=float32)
     """
     from edgecritic.kernels.halfdisc import half_disc_distances
 
