@@ -31,6 +31,7 @@ PARTS = {
     "classes": ("classes",),
     "measures": ("measures", "meshes", "labels"),
     "detectors": ("detectors",),
+    "learned": ("learned",),
     "annotators": ("annotators", "cluster"),
     "studio": ("studio",),
     "files": ("damage",),

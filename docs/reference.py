@@ -37,6 +37,7 @@ ROOMS = (
     ".datasets",
     ".datasets.synthetic",
     ".detectors",
+    ".learned",
     ".matching",
     ".measures",
     ".protocols",

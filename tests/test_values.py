@@ -228,7 +228,34 @@ def labels_and_lesions() -> object:
     return [labels, scored, run, compare_runs({"x": run, "y": run}, draws=9), statistics, lesions]
 
 
+def learned() -> object:
+    from edgecritic.learned import Model
+    from edgecritic.protocols.presets import get_protocol
+    from edgecritic.run.fit import FitRun
+    from edgecritic.run.retrain import RetrainRun
+    from edgecritic.studies.retrain import RetrainStudy
+
+    model = Model(detector="pb", parameters={"a": [1.0]}, labels="all", seed=0, photos={"1": "ab"})
+    runner = edgecritic.Benchmark(get_protocol("bsds"))
+    for k in range(2):
+        runner.update(np.roll(STRENGTH, k), TRUTHS, id=str(k))
+    result = runner.result(draws=9)
+    study = RetrainStudy(
+        trained=("all", "consensus"),
+        cues=("grey",),
+        results={
+            f"{one}|grey|{judge}": result for one in ("all", "consensus") for judge in ("all", "consensus")
+        },
+        tests={"consensus|grey|consensus": result.against(result, draws=9)},
+        models={"all": model.as_dict()},
+        photos=2,
+        images=2,
+    )
+    return [FitRun(models={"all": model}, failures=()), RetrainRun(study=study, failures=())]
+
+
 MAKERS = [
+    learned,
     reports,
     regions,
     files,

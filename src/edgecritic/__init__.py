@@ -65,7 +65,7 @@ _HOMES = {
     "EdgeCriticError": "errors",
 }
 _ROOMS = (
-    *("annotators", "datasets", "detectors", "errors", "maps", "matching", "measures"),
+    *("annotators", "datasets", "detectors", "errors", "learned", "maps", "matching", "measures"),
     *("protocols", "studies", "tuning"),
 )
 

@@ -66,13 +66,14 @@ STUDIES = {
     "complexity": ["--most", "1"],
     "labels": ["--most", "1", "--draws", "1"],
     "displacement": [],
+    "retrain": ["--labels", "all", "consensus", "--draws", "20"],
 }
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_leaves_figure_table_json_and_text(name, home, tmp_path, capsys):
     data = ["--data", str(home / "truth"), "--images", str(home / "images")]
-    chosen = [] if name in ("pairing", "displacement") else data
+    chosen = [] if name in ("pairing", "displacement", "retrain") else data
     assert main(["study", name, *chosen, *STUDIES[name], "-o", str(tmp_path)]) == 0
     assert len(capsys.readouterr().out.splitlines()) > 5
     there = files(tmp_path)

@@ -49,7 +49,7 @@ def test_binary_maps_and_other_endings(tmp_path, scan, capsys):
     assert main([*words, "--format", "nii", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["images"]
     assert told["spacing"] == [2, 1, 3]
-    assert "is used" in told["note"]
+    assert "is used" in told["notes"][0]
     written = nibabel.load(tmp_path / "out/scan.nii")
     assert written.get_data_dtype() == np.uint8
     right = edgecritic.detect(values, "sobel", kind="volume", spacing=(2, 1, 3)).binary(0.3)
@@ -64,7 +64,7 @@ def test_detectors_of_images_say_that_sizes_are_not_used(tmp_path):
     nibabel.save(nibabel.Nifti1Image(plane, np.diag([2.0, 1, 1, 1])), tmp_path / "a.nii")
     (one,) = detect_folder(tmp_path / "a.nii", "steerable", tmp_path / "out").images
     assert one.spacing is None
-    assert "voxel size 2 × 1 is not used" in one.note
+    assert "voxel size 2 × 1 is not used" in one.notes[0]
     (one,) = detect_folder(tmp_path / "a.nii", "sobel", tmp_path / "out").images
     assert one.spacing == (2, 1)
 

@@ -12,6 +12,8 @@ __all__ = ["held_output"]
 def held_output(args: argparse.Namespace) -> AbstractContextManager[None]:
     """Keep other commands out of the folder ``--out``, if there is one and something will be written.
 
+    Where ``--out`` is a file, the folder beside it is held, whose name ends with what ``held`` tells.
+
     Shares of a study only add records, whole and under keys of their contents: each excludes itself only.
     """
     out = getattr(args, "out", None)
@@ -21,7 +23,7 @@ def held_output(args: argparse.Namespace) -> AbstractContextManager[None]:
 
     share = getattr(args, "share", None)
     return hold_folder(
-        out,
+        f"{out}{getattr(args, 'held', '')}",
         " ".join(filter(None, (args.parser.prog, getattr(args, "study", None)))),
         part="run" if share is None else f"share-{share}",
         wait=args.wait,

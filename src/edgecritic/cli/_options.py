@@ -11,7 +11,7 @@ from typing import Literal
 __all__ = [
     *("add_truth", "add_data_options", "add_tolerance", "add_out", "add_json", "add_jobs", "add_cluster"),
     *("add_fresh", "add_cache", "add_ids", "add_quiet", "add_split", "add_binarize", "add_spacing"),
-    "add_resample",
+    *("add_model_out", "add_resample"),
     *("read_numbers", "read_spacing", "read_named", "whole_number"),
 ]
 
@@ -104,6 +104,20 @@ def add_out(
         required=required,
         default=default,
         help=f"write {what} into this folder{told}",
+    )
+    group.add_argument(
+        "--wait", action="store_true", help="wait while another command writes into that folder"
+    )
+
+
+def add_model_out(group: argparse._ActionsContainer) -> None:
+    """Add the file that a model is written to; what is kept of the work goes into a folder beside it."""
+    group.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        required=True,
+        help="write the model to this file; what is kept of the photos goes into the folder FILE.records",
     )
     group.add_argument(
         "--wait", action="store_true", help="wait while another command writes into that folder"

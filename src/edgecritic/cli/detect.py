@@ -33,6 +33,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="write binary maps: crests of at least T of the strongest (0 to 1), with --style matlab the "
         "rules of its edge(); 'auto' chooses T by the image",
     )
+    what.add_argument(
+        "--seen", action="store_true", help="take photos that the detector has learned from, too"
+    )
     form = parser.add_argument_group("output")
     form.add_argument(
         "--format",
@@ -63,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
             grey=args.grey,
             ending=args.format,
             bits=args.bits,
+            seen=args.seen,
             jobs=args.jobs,
             progress=step,
         )
@@ -72,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
         shown = [[Path(one.image).name, str(one.pixels), f"{one.maximum:.5g}"] for one in found.images]
         print(found.detector)
         print(text_table(shown, ["image", "edge pixels", "maximum"], align="lr"))
-        for note in dict.fromkeys(one.note for one in found.images if one.note):
+        for note in dict.fromkeys(
+            f"{Path(one.image).name}: {text}" for one in found.images for text in one.notes
+        ):
             print(note)
     return tell_failures(found.failures)
 

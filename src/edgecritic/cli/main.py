@@ -28,7 +28,7 @@ __all__ = ["main", "build_parser"]
 GROUPS = {
     "judge": ("bench", "score", "match", "doctor"),
     "look": ("demo", "list"),
-    "detect and learn": ("detect", "tune"),
+    "detect and learn": ("detect", "tune", "fit"),
     "people": ("annotators", "studio"),
     "papers": ("study",),
     "this installation": ("warmup", "completion"),
@@ -49,6 +49,7 @@ look
 detect and learn
   edgecritic detect sobel IMAGE --out FOLDER  edges by a classical detector
   edgecritic tune IMAGE --truth TRUTH         the best threshold of detectors
+  edgecritic fit pb PHOTOS --truth FOLDER --out FILE  learn from labels
 people
   edgecritic annotators FOLDER                how far annotators agree
   edgecritic studio                           label edges in a browser

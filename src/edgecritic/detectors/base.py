@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.detectors.operators import Operator, Outcome, apply
+from edgecritic.detectors.operators import Operator, Outcome, WholeImage, apply
 from edgecritic.detectors.picture import Kind, Picture, as_picture
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
@@ -19,7 +19,7 @@ from edgecritic.values import Value
 
 __all__ = ["Detection", "DetectorInfo", "detectors", "detector", "detect", "bind", "respond"]
 
-Function = TypeVar("Function", bound=Callable[..., Operator])
+Function = TypeVar("Function", bound=Callable[..., Operator | WholeImage])
 Colour = Literal["joint", "luminance"]
 
 
@@ -41,15 +41,22 @@ class Detection(Value):
     maximum : float
         The largest strength before it was divided, in units of the image (unsigned integers count as
         [0, 1]); 0 for an image without any edge.
+    posterior : float array or None
+        The chance of a boundary at each pixel, from detectors that learn. Their strength has a scale of
+        its own and is not divided by its maximum.
+    notes : tuple of str
+        What a reader of the map should know.
     """
 
-    _hidden = ("strength", "thin", "orientation")
+    _hidden = ("strength", "thin", "orientation", "posterior")
 
     detector: str
     strength: FloatArray
     thin: FloatArray
     orientation: NDArray[np.float32] | None
     maximum: float
+    posterior: FloatArray | None = None
+    notes: tuple[str, ...] = ()
 
     def binary(self, threshold: float = 0.0) -> BoolArray:
         """Return the candidate at a threshold: crests with 0 < strength and `threshold` ≤ strength."""
@@ -88,24 +95,41 @@ class DetectorInfo:
     reference : str
         Where it is defined.
     colour : str
-        What it does with colours: "tensor", "channel maximum" or "luminance".
+        What it does with colours: "tensor", "channel maximum", "luminance" or "L*a*b*".
+    complete : callable or None
+        Takes an id and adds what else its results depend on: the digest of a model.
+    model : callable or None
+        Takes an id and returns the model of a detector that learns, see :class:`edgecritic.learned.Model`.
     """
 
     ndim: tuple[int, ...]
     reference: str
     colour: str
+    complete: Callable[[Id], Id] | None = None
+    model: Callable[[Id], Any] | None = None
+
+    def told(self) -> dict[str, Any]:
+        """Return what lists and the reference show of a detector."""
+        return {"ndim": self.ndim, "reference": self.reference, "colour": self.colour}
 
 
 detectors: Registry[DetectorInfo] = Registry("detector", "edgecritic.detectors", "edgecritic.detectors")
 
 
 def detector(
-    name: str, *, ndim: tuple[int, ...], reference: str, colour: str = "tensor"
+    name: str,
+    *,
+    ndim: tuple[int, ...],
+    reference: str,
+    colour: str = "tensor",
+    complete: Callable[[Id], Id] | None = None,
+    model: Callable[[Id], Any] | None = None,
 ) -> Callable[[Function], Function]:
-    """Register a function ``(spacing, *, options) -> Operator`` as the detector `name`."""
+    """Register a function ``(spacing, *, options) -> Operator | WholeImage`` as the detector `name`."""
+    info = DetectorInfo(ndim=ndim, reference=reference, colour=colour, complete=complete, model=model)
 
     def register(function: Function) -> Function:
-        detectors.add(name, function, DetectorInfo(ndim=ndim, reference=reference, colour=colour))
+        detectors.add(name, function, info)
         return function
 
     return register
@@ -192,10 +216,14 @@ def bind(detector: str | Id, **parameters: Any) -> Bound[DetectorInfo]:
     twice = set(parsed.options) & set(parameters)
     if twice:
         raise InputError(f"{', '.join(sorted(twice))} is given twice: in the id {parsed} and as an argument")
-    return detectors.bind(Id(parsed.name, (*parsed.params, *parameters.items())))
+    bound = detectors.bind(Id(parsed.name, (*parsed.params, *parameters.items())))
+    complete = bound.entry.info.complete
+    return bound if complete is None else detectors.bind(complete(bound.id))
 
 
-def operator_for(bound: Bound[DetectorInfo], picture: Picture, colour: Colour = "joint") -> Operator:
+def operator_for(
+    bound: Bound[DetectorInfo], picture: Picture, colour: Colour = "joint"
+) -> Operator | WholeImage:
     """Return the operator of a detector for a picture, or say why there is none."""
     from dataclasses import replace
 
@@ -207,7 +235,7 @@ def operator_for(bound: Bound[DetectorInfo], picture: Picture, colour: Colour = 
         )
     if colour not in ("joint", "luminance"):
         raise InputError(f'colour must be "joint" or "luminance", got {colour!r}')
-    operator: Operator = bound(picture.spacing)
+    operator: Operator | WholeImage = bound(picture.spacing)
     return replace(operator, colour="luminance") if colour == "luminance" else operator
 
 
@@ -218,7 +246,7 @@ def respond(bound: Bound[DetectorInfo], picture: Picture) -> Outcome:
 
 def _finish(name: str, outcome: Outcome, picture: Picture) -> Detection:
     largest = float(outcome.magnitude.max())
-    if largest > 0:
+    if largest > 0 and outcome.posterior is None:
         for part in (outcome.magnitude, outcome.thin):
             np.divide(part, largest, out=part)
     for array in (outcome.magnitude, outcome.thin, outcome.orientation):
@@ -228,5 +256,7 @@ def _finish(name: str, outcome: Outcome, picture: Picture) -> Detection:
         strength=outcome.magnitude,
         thin=outcome.thin,
         orientation=outcome.orientation,
-        maximum=largest * picture.scale,
+        maximum=largest * (picture.scale if outcome.posterior is None else 1.0),
+        posterior=outcome.posterior,
+        notes=outcome.notes,
     )

@@ -14,7 +14,7 @@ from edgecritic.detectors.picture import Block, Border, FloatMap, Picture
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 
-__all__ = ["Edges", "Operator", "Outcome", "apply", "strongest"]
+__all__ = ["Edges", "Operator", "Outcome", "WholeImage", "apply", "strongest"]
 
 MOST_REACH = 2000
 ROUNDING = 1e-12
@@ -75,15 +75,34 @@ class Operator:
 
 
 class Outcome(NamedTuple):
-    """Unscaled results of an operator on a whole image."""
+    """Results of an operator on a whole image: unscaled, or in [0, 1] where there is a posterior."""
 
     magnitude: FloatMap
     thin: FloatMap
     orientation: NDArray[np.float32]
+    posterior: FloatMap | None = None
+    notes: tuple[str, ...] = ()
 
 
-def apply(operator: Operator, picture: Picture, *, side: int | None = None) -> Outcome:
-    """Run an operator over a picture; only the results are as large as the image."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeImage:
+    """What a detector does that needs the image as a whole, with the units of its values.
+
+    Attributes
+    ----------
+    run : callable
+        Takes the picture and whether colours are to be mixed into one channel; returns an :class:`Outcome`.
+    colour : {"joint", "luminance"}
+    """
+
+    run: Callable[[Picture, bool], Outcome]
+    colour: Literal["joint", "luminance"] = "joint"
+
+
+def apply(operator: Operator | WholeImage, picture: Picture, *, side: int | None = None) -> Outcome:
+    """Run an operator over a picture; only the results of one that works in blocks are as large as it."""
+    if isinstance(operator, WholeImage):
+        return operator.run(picture, operator.colour == "luminance")
     shape = picture.shape
     magnitude, thin = np.empty(shape), np.empty(shape)
     vector = () if len(shape) == 2 else (len(shape),)

@@ -13,6 +13,7 @@ from edgecritic.datasets.names import split_name
 from edgecritic.datasets.write import write_map
 from edgecritic.detectors.base import Detection, bind, detect, detectors
 from edgecritic.detectors.matlab import edge_matlab
+from edgecritic.detectors.picture import as_picture
 from edgecritic.errors import InputError
 from edgecritic.geometry import Geometry, size_text
 from edgecritic.ids import Id
@@ -21,7 +22,7 @@ from edgecritic.run.images import list_images, load_geometry, load_image
 from edgecritic.run.results import Failure, attempt, failure_rows
 from edgecritic.values import Value
 
-__all__ = ["DetectRun", "DetectedMap", "detect_folder"]
+__all__ = ["DetectRun", "DetectedMap", "detect_folder", "refuse_seen"]
 
 
 class DetectedMap(Value):
@@ -35,8 +36,8 @@ class DetectedMap(Value):
     maximum : float
     spacing : tuple of float or None
         The pixel size that the detector used; ``None`` if it worked in pixels.
-    note : str
-        What is to be said of the pixel size, if the file tells one.
+    notes : tuple of str
+        What is to be said of the pixel size, if the file tells one, and of the way the map was made.
     """
 
     image: str
@@ -44,7 +45,7 @@ class DetectedMap(Value):
     pixels: int
     maximum: float
     spacing: tuple[float, ...] | None = None
-    note: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class DetectRun(Value):
@@ -61,7 +62,7 @@ class DetectRun(Value):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per map."""
-        return [one.as_dict() for one in self.images]
+        return [{**one.as_dict(), "notes": "; ".join(one.notes)} for one in self.images]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,7 @@ class _Job:
     grey: bool
     ending: str | None
     bits: Literal[8, 16]
+    seen: bool
 
 
 def detect_folder(
@@ -87,6 +89,7 @@ def detect_folder(
     grey: bool = False,
     ending: Literal["png", "npy", "nii", "nii.gz"] | None = None,
     bits: Literal[8, 16] = 8,
+    seen: bool = False,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> DetectRun:
@@ -116,6 +119,9 @@ def detect_folder(
         keep that.
     bits : {8, 16}
         Depth of .png files.
+    seen : bool
+        Take photos that the model of a detector that learns was fitted to, too. By default they are failures:
+        a benchmark on them tells nothing about new photos.
     jobs, progress
         See :func:`edgecritic.run.executor.run_tasks`.
     """
@@ -133,6 +139,7 @@ def detect_folder(
             grey=grey,
             ending=ending,
             bits=bits,
+            seen=seen,
         )
         for file in files
     ]
@@ -155,8 +162,10 @@ def _detected(job: _Job) -> tuple[Path, DetectedMap | Failure]:
 
 def _written(job: _Job, name: str) -> DetectedMap:
     image, kind = load_image(job.file, grey=job.grey)
+    if not job.seen:
+        refuse_seen(job.detector, image, kind)
     geometry = load_geometry(job.file)
-    spacing, note = _spacing(geometry, job)
+    spacing, told = _spacing(geometry, job)
     found = detect(image, job.detector, kind=kind, spacing=spacing)
     edges = _chosen(found, image, job)
     usual = "png" if kind != "volume" else "npy" if geometry is None else "nii.gz"
@@ -171,18 +180,32 @@ def _written(job: _Job, name: str) -> DetectedMap:
         pixels=pixels,
         maximum=found.maximum,
         spacing=spacing,
-        note=note,
+        notes=(*told, *found.notes),
     )
 
 
-def _spacing(geometry: Geometry | None, job: _Job) -> tuple[tuple[float, ...] | None, str]:
+def _spacing(geometry: Geometry | None, job: _Job) -> tuple[tuple[float, ...] | None, tuple[str, ...]]:
     """Return the pixel size that the detector is to use, and what is said of it."""
     if geometry is None:
-        return None, ""
+        return None, ()
     told = size_text(geometry.spacing)
     if job.detector.options.get("style") == "matlab" or 3 not in detectors.get(job.detector.name).info.ndim:
-        return None, f"voxel size {told} is not used: {job.detector} works in pixels"
-    return geometry.spacing, f"voxel size {told} is used: scales are in its unit"
+        return None, (f"voxel size {told} is not used: {job.detector} works in pixels",)
+    return geometry.spacing, (f"voxel size {told} is used: scales are in its unit",)
+
+
+def refuse_seen(detector: Any, image: Any, kind: Any) -> None:
+    """Raise if a photo is among those that the detector has learned from."""
+    bound = bind(detector)
+    if bound.entry.info.model is None:
+        return
+    known = bound.entry.info.model(bound.id).knows(as_picture(image, kind))
+    if known is not None:
+        raise InputError(
+            f"{bound.entry.name} has learned from this photo (as {known}): "
+            "scores on it tell nothing about new photos",
+            remedy="use other photos, another model, or say --seen",
+        )
 
 
 def _chosen(found: Detection, image: Any, job: _Job) -> Any:

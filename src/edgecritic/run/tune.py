@@ -237,7 +237,7 @@ def _key(job: _Job, files: list[str]) -> str | None:
         elif callable(one):
             return None
         else:
-            names.append(str(one))
+            names.append(str(bind(one)))
     thresholds = job.options["thresholds"]
     shown = thresholds if isinstance(thresholds, int | str) else [float(one) for one in thresholds]
     settings = [names, job.options["measures"], shown, job.grey, job.binarize]

@@ -1,0 +1,139 @@
+"""Does a detector gain from learning on labels that everybody agrees on?
+
+After section 5.1 of X. Hou, A. Yuille and C. Koch: Boundary detection benchmarking: beyond F-measures
+(CVPR 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from edgecritic.protocols.benchmark import BenchmarkResult
+from edgecritic.protocols.bootstrap import PairedTest
+from edgecritic.values import Value
+
+__all__ = ["PRACTICAL", "JUDGES", "RetrainStudy"]
+
+PRACTICAL = 0.005
+"""Differences of ODS below this are of no practical use, whether or not they are significant."""
+
+JUDGES = ("all", "consensus")
+"""The labels that models are judged on."""
+
+
+class RetrainStudy(Value):
+    """Models learned from different labels, judged on all labels and on those of all annotators.
+
+    Attributes
+    ----------
+    trained : tuple of str
+        The labels that were learned from; the first is what the others are compared with.
+    cues : tuple of str
+        "colour" and "grey".
+    results : dict of BenchmarkResult
+        By (trained on, cues, judged on), joined by "|".
+    tests : dict of PairedTest
+        The same keys, without the first model: that model minus the first on the same images.
+    models : dict
+        What is told of each model.
+    photos, images : int
+        How many photos were learned from, and judged.
+    """
+
+    _hidden = ("results", "tests")
+
+    trained: tuple[str, ...]
+    cues: tuple[str, ...]
+    results: dict[str, BenchmarkResult]
+    tests: dict[str, PairedTest]
+    models: dict[str, Any]
+    photos: int
+    images: int
+
+    def result(self, trained: str, cues: str, judged: str) -> BenchmarkResult:
+        """Return the result of one model with some cues, judged on some labels."""
+        return self.results["|".join((trained, cues, judged))]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each model, cues and labels it was judged on."""
+        found = []
+        for key, result in self.results.items():
+            trained, cues, judged = key.split("|")
+            row: dict[str, Any] = {"trained_on": trained, "cues": cues, "judged_on": judged}
+            row |= {
+                "ods": result.ods.f,
+                "ois": result.ois.f,
+                "ap": result.ap,
+                "threshold": result.ods.threshold,
+            }
+            if result.intervals is not None:
+                row |= {"low": result.intervals.ods.low, "high": result.intervals.ods.high}
+            test = self.tests.get(key)
+            if test is not None:
+                row |= {"difference": test.ods.estimate, "difference_low": test.ods.low}
+                row |= {"difference_high": test.ods.high, "p": test.ods.p_value}
+            found.append(row)
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        told = {"trained": list(self.trained), "cues": list(self.cues), "photos": self.photos}
+        return {**told, "images": self.images, "models": self.models, "rows": self.rows()}
+
+    def findings(self) -> list[str]:
+        """Say what was found, and whether the paper's statement holds."""
+        return [*(self._verdict(cues) for cues in self.cues), *self._others()]
+
+    def _verdict(self, cues: str) -> str:
+        test = self.tests.get(f"consensus|{cues}|consensus")
+        if test is None:
+            return (
+                f"{cues}: no verdict, it takes at least two images and a model learned from consensus labels."
+            )
+        change = test.ods
+        first, second = (self.result(one, cues, "consensus").ods.f for one in (self.trained[0], "consensus"))
+        told = (
+            f"{cues}: judged on consensus labels, ODS is {first:.4f} after learning from {self.trained[0]} "
+            f"labels and {second:.4f} after learning from consensus labels; difference "
+            f"{change.estimate:+.4f} [{change.low:+.4f}, {change.high:+.4f}], p = {change.p_value:.3g}."
+        )
+        return f"{told} {verdict(change.estimate, change.low, change.high)}"
+
+    def _others(self) -> list[str]:
+        lines = []
+        for cues in self.cues:
+            for judged in JUDGES:
+                f, best = max((self.result(one, cues, judged).ods.f, one) for one in self.trained)
+                lines.append(
+                    f"{cues}, judged on {judged} labels: the best of {len(self.trained)} models learned from "
+                    f"labels “{best}” ({f:.4f})."
+                )
+        return lines
+
+
+def verdict(estimate: float, low: float, high: float) -> str:
+    """Say what a difference (consensus minus all) means for the paper's statement.
+
+    Examples
+    --------
+    >>> verdict(0.001, -0.002, 0.004)
+    "The paper's statement holds: no gain that could be told from chance."
+    >>> verdict(0.02, 0.01, 0.03)
+    "The paper's statement does not hold here: learning from consensus labels gains."
+    """
+    if low > 0 and estimate >= PRACTICAL:
+        return "The paper's statement does not hold here: learning from consensus labels gains."
+    if low > 0:
+        return f"The paper's statement holds in practice: a gain, but of less than {PRACTICAL:g}."
+    if high < 0:
+        return "The paper's statement holds: learning from consensus labels loses."
+    return "The paper's statement holds: no gain that could be told from chance."
+
+
+def summary_of(models: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is told of models: digests, labels, weights."""
+    return {
+        name: {**model.as_dict(), "weights": model.parameters.get("weights")}
+        for name, model in models.items()
+    }
