@@ -304,7 +304,7 @@ def choose(
 
 
 def _parsed(measures: Measures) -> list[Id]:
-    given = [measures] if isinstance(measures, str | Id) else measures or ()
+    given = [measures] if isinstance(measures, str | Id) else () if measures is None else measures
     return [Id.parse(text) for text in given]
 
 
