@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from edgecritic.learned.gradients import ORIENTATIONS, half_disc_gradient, smooth_across
 
-pytestmark = pytest.mark.kernels
 RNG = np.random.default_rng(4)
 
 
@@ -51,6 +50,7 @@ def plain(labels: NDArray[np.uint8], radius: float, bins: int, smooth: int) -> N
     ("radius", "bins", "smooth", "low", "high"),
     [(1.5, 8, 0, 0, 8), (3.2, 32, 3, 0, 32), (3.2, 32, 1, 13, 19), (2.9, 64, 0, 0, 64), (2.5, 16, 2, 14, 16)],
 )
+@pytest.mark.kernels
 def test_equals_a_double_loop(radius: float, bins: int, smooth: int, low: int, high: int) -> None:
     labels = RNG.integers(low, high, (9, 11)).astype(np.uint8)
     for _ in range(2):  # nothing may be left over from the first time
@@ -81,11 +81,13 @@ def test_a_step_that_is_turned() -> None:
 
 
 @pytest.mark.parametrize("smooth", [0, 1, 3])
+@pytest.mark.kernels
 def test_a_constant_image_has_no_gradient(smooth: int) -> None:
     assert not half_disc_gradient(np.full((9, 12), 31, np.uint8), 3.3, 32, smooth=smooth).any()
 
 
 @pytest.mark.parametrize("smooth", [0, 1, 3])
+@pytest.mark.kernels
 def test_turned_and_mirrored_images_give_the_same_bits(smooth: int) -> None:
     labels = RNG.integers(0, 32, (13, 17)).astype(np.uint8)
     found = half_disc_gradient(labels, 4.1, 32, smooth=smooth)
