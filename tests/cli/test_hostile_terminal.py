@@ -71,7 +71,10 @@ def test_signals_end_a_run_with_one_line(number, tmp_path):
         "sys.exit(command.main(['match', 'a', 'b']))\n"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path)], stderr=subprocess.PIPE, env=ENVIRONMENT
+        [sys.executable, "-c", program, str(tmp_path)],
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup has some ignored
     )
     try:
         for _ in range(600):
