@@ -126,7 +126,7 @@ def test_every_command_with_a_folder_respects_the_lock(tmp_path, capsys):
     found = list(commands_with_a_folder(build_parser()))
     assert len(found) >= 11
     needed = {"truth": ["--truth", "t"]}
-    with hold_folder(tmp_path, "edgecritic bench"):
+    with hold_folder(tmp_path, "edgecritic bench"), hold_folder(f"{tmp_path}.records", "edgecritic fit"):
         for words, parser in found:
             positionals = [one.dest for one in parser._actions if not one.option_strings]
             options = [part for one in parser._actions if one.required for part in needed.get(one.dest, [])]
