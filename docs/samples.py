@@ -63,8 +63,8 @@ def detector(name: str) -> Drawn:
     import edgecritic
 
     scene = _scene()
-    found = edgecritic.detect(scene.image, name)
     grey = (scene.image - scene.image.min()) / np.ptp(scene.image)
+    found = edgecritic.detect(grey, name)
     gap = np.ones((grey.shape[0], 4))
     row = np.concatenate([grey, gap, 1 - found.strength, gap, 1 - (found.thin >= 0.1)], axis=1)
     return Drawn(
