@@ -202,6 +202,16 @@ def test_the_checksum_of_spacing_is_verified():
         read_spacing(Content(Path("a.nii.gz"), wrong))
 
 
+@pytest.mark.parametrize("name", ["packed.nrrd", "packed.mha"])
+def test_the_checksum_of_a_volume_is_verified_where_only_its_voxel_size_is_asked_for(name):
+    voxels = np.arange(60, dtype=np.uint8).reshape(3, 4, 5)
+    content = CORPUS["nrrd" if name.endswith("nrrd") else "metaimage"](voxels, True)
+    assert len(read_spacing(Content(Path(name), content))) == 3
+    for wrong in (CORPUS["flipped"](content, 8 * len(content) - 40), content[:-5]):
+        with pytest.raises(DataError, match=name):
+            read_spacing(Content(Path(name), wrong))
+
+
 def test_a_lost_array_of_an_archive_is_noticed():
     stream = io.BytesIO()
     np.savez(stream, one=MASK, two=~MASK)

@@ -7,7 +7,7 @@ import io
 import math
 import zlib
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from edgecritic.datasets._guard import ByteStream, check_size, fill
 from edgecritic.errors import DataError
 
-__all__ = ["HEADER_LIMIT", "neighbour", "pass_over", "read_numbers", "read_sizes", "read_voxels", "unpacked"]
+__all__ = ["HEADER_LIMIT", "TextHeader", "neighbour", "read_numbers", "read_sizes"]
 
 HEADER_LIMIT = 2**20
 """Most bytes of a header."""
@@ -23,6 +23,36 @@ HEADER_LIMIT = 2**20
 _STEP = 2**20
 _PORTION = 2**16
 _MOST_AXES = 7
+
+
+class TextHeader(NamedTuple):
+    """What a header of text tells of the voxels behind it.
+
+    Attributes
+    ----------
+    fields : dict of str
+        All fields, by names in small letters.
+    shape, dtype
+        Of the voxels.
+    packing : str
+        ``"raw"``, ``"gzip"`` or ``"zlib"``.
+    end : int
+        Where the voxels begin.
+    """
+
+    fields: dict[str, str]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    packing: str
+    end: int
+
+    def voxels(self, data: bytes) -> NDArray[Any]:
+        """Return the voxels of a file with this header."""
+        return read_voxels(unpacked(data, self.end, self.packing), self.shape, self.dtype)
+
+    def verify(self, data: bytes) -> None:
+        """Go through all voxels and keep none."""
+        pass_over(unpacked(data, self.end, self.packing), self.shape, self.dtype)
 
 
 class Inflated:

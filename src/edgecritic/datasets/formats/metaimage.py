@@ -7,25 +7,17 @@ ITK writes and reads them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._voxels import (
-    HEADER_LIMIT,
-    neighbour,
-    pass_over,
-    read_numbers,
-    read_sizes,
-    read_voxels,
-    unpacked,
-)
+from edgecritic.datasets._voxels import HEADER_LIMIT, TextHeader, neighbour, read_numbers, read_sizes
 from edgecritic.datasets.formats.base import file_format
 from edgecritic.errors import DataError
 from edgecritic.geometry import Geometry
 
-__all__ = ["load_metaimage", "metaimage_geometry"]
+__all__ = ["metaimage_geometry"]
 
 _TYPES = {
     "MET_CHAR": "i1", "MET_UCHAR": "u1", "MET_SHORT": "i2", "MET_USHORT": "u2", "MET_INT": "i4",
@@ -39,25 +31,11 @@ _SAME = {
 }
 
 
-class _Header(NamedTuple):
-    fields: dict[str, str]
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    packing: str
-    end: int
-
-
-def load_metaimage(data: bytes) -> NDArray[Any]:
-    """Return the voxels of a volume."""
-    header = _header(data)
-    return read_voxels(unpacked(data, header.end, header.packing), header.shape, header.dtype)
-
-
 def metaimage_geometry(data: bytes, verify: bool) -> Geometry:
     """Return where the voxels lie; with `verify` all voxels are gone through."""
     header = _header(data)
     if verify:
-        pass_over(unpacked(data, header.end, header.packing), header.shape, header.dtype)
+        header.verify(data)
     return _geometry(header)
 
 
@@ -80,7 +58,7 @@ def _beside(data: bytes) -> tuple[str, bytes] | None:
     beside=_beside,
 )
 def _voxels(data: bytes, _: str | None) -> NDArray[Any]:
-    return load_metaimage(data)
+    return _header(data).voxels(data)
 
 
 def _fields(data: bytes) -> tuple[dict[str, str], int]:
@@ -105,7 +83,7 @@ def _fields(data: bytes) -> tuple[dict[str, str], int]:
     return fields, end
 
 
-def _header(data: bytes) -> _Header:
+def _header(data: bytes) -> TextHeader:
     fields, end = _fields(data)
     missing = [name for name in ("NDims", "DimSize", "ElementType") if name.lower() not in fields]
     if missing:
@@ -128,7 +106,7 @@ def _header(data: bytes) -> _Header:
             f"declares {stored[:20]} packed bytes but holds {len(data) - end}; the file is damaged"
         )
     dtype = np.dtype(order + _TYPES[fields["elementtype"].upper()])
-    return _Header(fields, read_sizes(fields["dimsize"], int(count)), dtype, packing, end)
+    return TextHeader(fields, read_sizes(fields["dimsize"], int(count)), dtype, packing, end)
 
 
 def _is_true(fields: dict[str, str], name: str, usual: str) -> bool:
@@ -138,7 +116,7 @@ def _is_true(fields: dict[str, str], name: str, usual: str) -> bool:
     return value in ("true", "1")
 
 
-def _geometry(header: _Header) -> Geometry:
+def _geometry(header: TextHeader) -> Geometry:
     fields, count = header.fields, len(header.shape)
     sizes = fields.get("elementspacing") or fields.get("elementsize") or "1 " * count
     spacing = read_numbers(sizes, count, "voxel sizes")

@@ -8,25 +8,17 @@ first one the quickest, as `pynrrd` gives it. Where voxels lie is known if the s
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._voxels import (
-    HEADER_LIMIT,
-    neighbour,
-    pass_over,
-    read_numbers,
-    read_sizes,
-    read_voxels,
-    unpacked,
-)
+from edgecritic.datasets._voxels import HEADER_LIMIT, TextHeader, neighbour, read_numbers, read_sizes
 from edgecritic.datasets.formats.base import file_format
 from edgecritic.errors import DataError
 from edgecritic.geometry import Geometry
 
-__all__ = ["load_nrrd", "nrrd_geometry"]
+__all__ = ["nrrd_geometry"]
 
 _TYPES = {
     **dict.fromkeys(("signed char", "int8", "int8_t"), "i1"),
@@ -51,25 +43,11 @@ _SHORT = {"ras": "right-anterior-superior", "las": "left-anterior-superior", "lp
 _VECTOR = re.compile(r"\(([^()]*)\)|\bnone\b")
 
 
-class _Header(NamedTuple):
-    fields: dict[str, str]
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    packing: str
-    end: int
-
-
-def load_nrrd(data: bytes) -> NDArray[Any]:
-    """Return the voxels of a volume."""
-    header = _header(data)
-    return read_voxels(unpacked(data, header.end, header.packing), header.shape, header.dtype)
-
-
 def nrrd_geometry(data: bytes, verify: bool) -> Geometry:
     """Return where the voxels lie; with `verify` all voxels are gone through."""
     header = _header(data)
     if verify:
-        pass_over(unpacked(data, header.end, header.packing), header.shape, header.dtype)
+        header.verify(data)
     return _geometry(header)
 
 
@@ -91,7 +69,7 @@ def _beside(data: bytes) -> tuple[str, bytes] | None:
     beside=_beside,
 )
 def _voxels(data: bytes, _: str | None) -> NDArray[Any]:
-    return load_nrrd(data)
+    return _header(data).voxels(data)
 
 
 def _fields(data: bytes) -> tuple[dict[str, str], int]:
@@ -113,7 +91,7 @@ def _fields(data: bytes) -> tuple[dict[str, str], int]:
     return fields, end
 
 
-def _header(data: bytes) -> _Header:
+def _header(data: bytes) -> TextHeader:
     fields, end = _fields(data)
     missing = [name for name in ("type", "dimension", "sizes", "encoding") if name not in fields]
     if missing:
@@ -136,10 +114,10 @@ def _header(data: bytes) -> _Header:
         raise DataError("does not tell the order of its bytes; its header is damaged")
     dtype = np.dtype(("<" if order == "little" else ">") + kind)
     shape = read_sizes(fields["sizes"], int(count))
-    return _Header(fields, shape, dtype, packing, end)
+    return TextHeader(fields, shape, dtype, packing, end)
 
 
-def _geometry(header: _Header) -> Geometry:
+def _geometry(header: TextHeader) -> Geometry:
     fields, shape = header.fields, header.shape
     if "space directions" not in fields:
         return Geometry.of_spacing(_spacings(fields, len(shape)), shape)
