@@ -77,7 +77,13 @@ def test_normalisation_to_the_letter():
             return [0.0 if big == 0 else 1.0] * len(f)
         return [(x - m) / (big - m) if big > 1 and m != 0 else x for x in f]
 
-    for f, g in (([0, 0], [0, 0]), ([3, 3], [3, 3]), ([0, 2], [4, 1]), ([1, 2], [4, 1]), ([0.2, 0.9], [0.1, 1])):
+    for f, g in (
+        ([0, 0], [0, 0]),
+        ([3, 3], [3, 3]),
+        ([0, 2], [4, 1]),
+        ([1, 2], [4, 1]),
+        ([0.2, 0.9], [0.1, 1]),
+    ):
         f, g = np.array(f, float), np.array(g, float)
         assert normalised(f, g, printed=True)[0] == pytest.approx(printed(f, g))
         assert normalised(f, g, printed=True)[1] == pytest.approx(printed(g, f))

@@ -20,7 +20,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser, "-m", "--measures", text="ids such as 'baddeley(k=1)' (default: those of the paper, and more)"
     )
     parser.add_argument(
-        "--reach", type=whole_number(1), default=16, metavar="PX", help="the greatest shift (16, as the paper)"
+        "--reach",
+        type=whole_number(1),
+        default=16,
+        metavar="PX",
+        help="the greatest shift (16, as the paper)",
     )
     add_output(parser)
 
