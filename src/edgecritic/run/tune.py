@@ -14,11 +14,11 @@ from edgecritic.datasets.content import digest, read_content
 from edgecritic.datasets.files import read_truths
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.geometry import find_grid
-from edgecritic.datasets.layouts import find_maps
 from edgecritic.datasets.names import split_name
 from edgecritic.detectors.base import bind
 from edgecritic.detectors.external import FolderDetector
 from edgecritic.errors import EdgeCriticError, InputError, OutputError
+from edgecritic.maps.boundaries import check_truth_rule
 from edgecritic.matching import match
 from edgecritic.measures.scoring import choose, default_measures
 from edgecritic.run.executor import Progress, absolute, run_tasks
@@ -70,6 +70,7 @@ class _Job:
     options: dict[str, Any]
     grey: bool
     binarize: float | None
+    surface: str
     folder: Path | None
     fresh: bool
 
@@ -85,6 +86,7 @@ def tune_folder(
     grey: bool = False,
     split: str | None = None,
     binarize: float | None = None,
+    surface: str = "given",
     out: str | Path | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
@@ -108,6 +110,8 @@ def tune_folder(
         Use the luminance of colour images.
     split, binarize
         As for :func:`edgecritic.run.bench.run_bench`.
+    surface : {"given", "inner"}
+        As for :func:`edgecritic.run.annotators.run_annotators`.
     out : path, optional
         Where finished images are kept; started again, only what is missing is computed.
     jobs, cluster, progress
@@ -117,6 +121,7 @@ def tune_folder(
     each : callable, optional
         Called with name, tuning (with its maps) and image for every image that was computed now.
     """
+    check_truth_rule(surface)
     bound = _detectors(detectors)
     ids = _measures(measures, strategy, truth)
     choose(ids, ())
@@ -133,6 +138,7 @@ def tune_folder(
             options=options,
             grey=grey,
             binarize=binarize,
+            surface=surface,
             folder=records,
             fresh=fresh,
         )
@@ -213,7 +219,8 @@ def _tuned(job: _Job) -> tuple[str, tuple[Tuning, Any, str | None] | str]:
 
 def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
     image_file, *truth_files = (read_content(path) for path in (job.path, *job.truths))
-    key = _key(job, [digest([one]) for one in (image_file, *truth_files)])
+    detectors = _with_maps(job)
+    key = _key(job, detectors, [digest([one]) for one in (image_file, *truth_files)])
     if job.folder is not None and key is not None and not job.fresh:
         content = Store(job.folder).load(job.id, key)
         if content is not None:
@@ -221,26 +228,40 @@ def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
     image, kind = load_image(image_file, grey=job.grey)
     grid = find_grid(image_file, truth_files or [image_file])
     image = grid.bring(image_file, image)
-    maps = [grid.bring(file, one) for file in truth_files for one in read_truths(file, binarize=job.binarize)]
+    maps = [
+        grid.bring(file, one)
+        for file in truth_files
+        for one in read_truths(file, binarize=job.binarize, rule=job.surface)
+    ]
     sizes = grid.spacing if kind == "volume" else None
-    found = tune(image, maps or None, kind=kind, name=job.id, spacing=sizes, **job.options)
+    found = tune(
+        image, maps or None, kind=kind, name=job.id, spacing=sizes, **{**job.options, "detectors": detectors}
+    )
     return found, image, key
 
 
-def _key(job: _Job, files: list[str]) -> str | None:
+def _with_maps(job: _Job) -> list[Detector] | None:
+    """Return the detectors; folders of saved maps with the bytes of the map of this image."""
+    given = job.options["detectors"]
+    if given is None:
+        return None
+    return [one.read(job.id) if isinstance(one, FolderDetector) else one for one in given]
+
+
+def _key(job: _Job, detectors: Sequence[Detector] | None, files: list[str]) -> str | None:
     """Return the key of a record; None if a detector is a function, which has no contents to compare."""
     names: list[Any] = []
-    for one in job.options["detectors"] or ():
+    for one in detectors or ():
         if isinstance(one, FolderDetector):
-            saved = find_maps(Path(one.folder)).files.get(job.id, ())
-            names.append([str(one), one.recipe, digest(read_content(path) for path in saved)])
+            saved = one.content(job.id)
+            names.append([str(one), one.recipe, digest([] if saved is None else [saved])])
         elif callable(one):
             return None
         else:
             names.append(str(bind(one)))
     thresholds = job.options["thresholds"]
     shown = thresholds if isinstance(thresholds, int | str) else [float(one) for one in thresholds]
-    settings = [names, job.options["measures"], shown, job.grey, job.binarize]
+    settings = [names, job.options["measures"], shown, job.grey, job.binarize, job.surface]
     return record_key([RECORD_VERSION, settings, files])
 
 
