@@ -79,13 +79,13 @@ def _flip(row_mate: Int32s, column_mate: Int32s, via: Int32s, root: int, end: in
 
 
 @kernel
-def plain_excess(links: Links, below: int, row_mate: Int32s, prices: Int64s) -> int:
+def plain_excess(links: Links, below: int, row_mate: Int32s, prices: Int64s) -> np.int64:
     """Return the limit of `excess_cost` for columns without prices, with the excess of all parts together.
 
     The costs of links are places in the table `prices`; those from `below` on do not count.
     """
     start, other, cost = links.start, links.other, links.cost
-    excess = prices[below - 1]
+    excess = np.int64(prices[below - 1])
     for row in range(row_mate.size):
         if row_mate[row] != ALONE:
             link = start[row]
@@ -124,7 +124,7 @@ def _root(parent: Int32s, node: int) -> int:
 
 
 @kernel
-def excess_cost(links: Links, row_mate: Int32s, column_price: Int64s, scale: int) -> int:
+def excess_cost(links: Links, row_mate: Int32s, column_price: Int64s, scale: int) -> np.int64:
     """Return a limit of what the last pair of a largest matching costs, in units of prices.
 
     `column_price` are any prices that are not above 0. With u(row) = min cost − price over the links of the

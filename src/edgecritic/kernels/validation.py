@@ -94,7 +94,7 @@ def _blocked(source: Bools, p: int, cells: Int64s) -> bool:
 
 
 @kernel
-def _inside(sight: Sight, radii: Int64s, i: int, j: int) -> bool:
+def _inside(sight: Sight, radii: Int64s, i: int | np.int64, j: int) -> bool:
     for axis in range(radii.size):  # noqa: SIM110
         if abs(sight.steps[i, axis] + sight.steps[j, axis]) > radii[axis]:
             return False
@@ -103,7 +103,7 @@ def _inside(sight: Sight, radii: Int64s, i: int, j: int) -> bool:
 
 @kernel
 def _same_side(
-    sight: Sight, radii: Int64s, source: Bools, p: int, i: int, lowest_cosine: float, begin: int
+    sight: Sight, radii: Int64s, source: Bools, p: int, i: int | np.int64, lowest_cosine: float, begin: int
 ) -> bool:
     """Tell whether p or a source pixel on its side is a nearest source pixel of q = p + offset i.
 
@@ -194,7 +194,7 @@ def count_valid(
             if target[q] and (
                 direct or not _blocked(source, p, sight.blockers[sight.start[i] : sight.start[i + 1]])
             ):
-                begin = max(np.int64(source_ranks[q]) - 1, 0)
+                begin = max(int(source_ranks[q]) - 1, 0)
                 for k in range(last + 1):
                     if not confirmed[k] and i < limits[k] - 1:
                         confirmed[k] = direct or _same_side(

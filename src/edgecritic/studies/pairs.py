@@ -127,8 +127,8 @@ class Comparer:
         self._masks[0][first.pixels] = self._masks[1][second.pixels] = False
         f = np.zeros((4, len(self.tolerances), 2))
         for k, limit in enumerate(self._limits):
-            hits_first = np.count_nonzero(ranks_first < limit)
-            hits_second = np.count_nonzero(ranks_second < limit)
+            hits_first = int(np.count_nonzero(ranks_first < limit))
+            hits_second = int(np.count_nonzero(ranks_second < limit))
             f[0, k, 0] = _f(
                 _ratio(hits_second, n_second), _ratio(hits_second, hits_second + n_first - hits_first)
             )
