@@ -108,7 +108,15 @@ def add_parser(subparsers: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=FILE",
-        help="draw a published curve (eval_bdry_thr.txt) as well",
+        help="draw a curve of your own (eval_bdry_thr.txt) as well",
+    )
+    output.add_argument(
+        "--published",
+        nargs="?",
+        const="auto",
+        metavar="SET[:NAME,…]|FILE.json",
+        help="show published curves of other methods as well, of bsds500, nyud or a file of yours; without "
+        "a value those with the protocol's tolerance; see edgecritic list published",
     )
     add_json(output)
     add_quiet(output)
@@ -128,6 +136,7 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.report.benchmark.leaderboard import leaderboard_text
     from edgecritic.run.bench import run_bench
     from edgecritic.run.protocol_file import find_protocol
+    from edgecritic.run.published import find_published
 
     protocol = find_protocol(args.protocol)
     if args.nms is not None:
@@ -137,6 +146,8 @@ def run(args: argparse.Namespace) -> int:
     if protocol.judges == "regions":
         return _judge_regions(args, detectors, protocol)
     curves = read_curves(read_named(args.curve, must_name=True))
+    others, told = ([], []) if args.published is None else find_published(args.published, protocol)
+    curves += [one.for_results(protocol.ap_rule) for one in others]
     with progress("judging", unit="image", quiet=args.quiet) as step:
         finished = run_bench(
             detectors,
@@ -167,7 +178,7 @@ def run(args: argparse.Namespace) -> int:
         _tell_more(finished.results)
         if args.out is not None:
             print(f"Report: {report_page(args.out)}")
-    _warn(finished["notes"])
+    _warn([*finished["notes"], *told])
     tell_failures(finished.failures)
     strengths = None if args.strength is None else _judge_by_strength(args, detectors, protocol)
     if args.json:
@@ -201,7 +212,7 @@ def _judge_regions(args: argparse.Namespace, detectors: dict[str, str | Path], p
     from edgecritic.report.text import table_text, wrapped
     from edgecritic.run.regions import run_regions
 
-    refused = ("spacing", "resample", "strength", "nms", "curve", "oracle", "resize", "binarize")
+    refused = ("spacing", "resample", "strength", "nms", "curve", "published", "oracle", "resize", "binarize")
     wrong = [f"--{name}" for name in refused if getattr(args, name)]
     if wrong or args.also not in ("crispness", "regions", "none"):
         names = ", ".join([*wrong, *(["--also"] if not wrong else [])])

@@ -18,6 +18,11 @@ __all__ = ["ORDER", "section", "leaderboard_text", "leaderboard_csv", "leaderboa
 ORDER = 10
 WIDTH = 80
 
+PUBLISHED_TEXT = (
+    "Rows marked published are quoted from others and were not judged here; no test compares them. Their "
+    "AP is that of their curve by this run’s rule."
+)
+
 Detector = Mapping[str, Any]
 
 _CSV: dict[str, Callable[[View, Detector], Any]] = {
@@ -114,6 +119,9 @@ def section(view: View) -> Section | None:
             )
         )
         notes.append(f"{_oracle_text(oracle)}.")
+    rows += [_published_row(curve, len(header)) for curve in view.published]
+    if view.published:
+        notes.append(PUBLISHED_TEXT)
     table = Table(
         name="leaderboard",
         title="Detectors from the best ODS to the worst",
@@ -123,7 +131,42 @@ def section(view: View) -> Section | None:
         align="rlrlr",
         row_head=1,
     )
-    return Section(key="leaderboard", title="Leaderboard", blocks=(table,))
+    blocks = (table, _sources(view)) if view.published else (table,)
+    return Section(key="leaderboard", title="Leaderboard", blocks=blocks)
+
+
+def _published_row(curve: Mapping[str, Any], width: int) -> tuple[Content, ...]:
+    """Return the row of a method whose numbers others published."""
+    about = curve["published"]
+    scores = (about["ods"]["f"], about["ois"]["f"], about.get("ap_by_rule"))
+    ods, ois, ap = (short(value) for value in scores)
+    name = Cell(text=clean(curve["name"]), note=f"published {about['year']}")
+    return ("", name, ods, "", ois, ap, *[""] * (width - 6))
+
+
+def _sources(view: View) -> Table:
+    """Return where the published numbers come from, and what of them does not follow from the curve."""
+    rows = tuple(
+        (
+            clean(curve["name"]),
+            about["year"],
+            clean(about["title"]),
+            f"{about['relative_tolerance']:g}",
+            short(about["ap"]),
+            ", ".join(part.upper() for part in about["quoted"]),
+            clean(about["source"]),
+        )
+        for curve in view.published
+        for about in (curve["published"],)
+    )
+    return Table(
+        name="published",
+        title="Published numbers of others",
+        header=("Method", "Year", "Data set", "Tolerance", "AP as published", "Quoted", "Source"),
+        body=rows,
+        note="Quoted numbers do not follow from the published curve; all others do, to three digits.",
+        align="lrlrrll",
+    )
 
 
 def leaderboard_text(results: Mapping[str, Any], *, width: int = WIDTH) -> str:
@@ -139,6 +182,8 @@ def leaderboard_text(results: Mapping[str, Any], *, width: int = WIDTH) -> str:
         below.append(STARS_TEXT)
     if results.get("oracle"):
         below.append(_oracle_text(results["oracle"]))
+    if view.published:
+        below.append(PUBLISHED_TEXT)
     failures = len(results.get("failures") or ())
     if failures:
         below.append(f"{plural(failures, 'file')} failed")
@@ -175,6 +220,10 @@ def _terminal(view: View) -> Table:
     if oracle:
         best = (short(oracle["ods"]["f"]), "", short(oracle["ois"]["f"]))
         rows.append(("", "oracle (upper bound)", *best, "–", "–", "–", oracle["images"]))
+    for curve in view.published:
+        about = curve["published"]
+        scores = (short(about["ods"]["f"]), "", short(about["ois"]["f"]), short(about.get("ap_by_rule")))
+        rows.append(("", f"{clean(curve['name'])} (published {about['year']})", *scores, "–", "–", ""))
     header = ("", "detector", ods, "", *(view.named(score) for score in ("OIS", "AP", "R50")), "AC", "images")
     return Table(name="table", title="", header=header, body=tuple(rows), align="rllr")
 
