@@ -25,6 +25,7 @@ from edgecritic.cli._options import (
     read_numbers,
     read_spacing,
 )
+from edgecritic.cli._shown import add_curves, add_follow, followed, shown_curves
 
 if TYPE_CHECKING:
     from edgecritic.protocols.presets import Protocol
@@ -103,21 +104,8 @@ def add_parser(subparsers: Any) -> None:
     add_resample(data)
     output = parser.add_argument_group("output")
     add_out(output, "results and report")
-    output.add_argument(
-        "--curve",
-        action="append",
-        default=[],
-        metavar="NAME=FILE",
-        help="draw a curve of your own (eval_bdry_thr.txt) as well",
-    )
-    output.add_argument(
-        "--published",
-        nargs="?",
-        const="auto",
-        metavar="SET[:NAME,…]|FILE.json",
-        help="show published curves of other methods as well, of bsds500, nyud or a file of yours; without "
-        "a value those with the protocol's tolerance; see edgecritic list published",
-    )
+    add_curves(output)
+    add_follow(output)
     add_json(output)
     add_quiet(output)
     work = parser.add_argument_group("work")
@@ -132,11 +120,10 @@ def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from edgecritic.cli._output import print_json, progress, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
-    from edgecritic.report.bench import read_curves, write_run
+    from edgecritic.report.bench import write_run
     from edgecritic.report.benchmark.leaderboard import leaderboard_text
     from edgecritic.run.bench import run_bench
     from edgecritic.run.protocol_file import find_protocol
-    from edgecritic.run.published import find_published
 
     protocol = find_protocol(args.protocol)
     if args.nms is not None:
@@ -145,10 +132,8 @@ def run(args: argparse.Namespace) -> int:
     detectors = read_named(args.predictions)
     if protocol.judges == "regions":
         return _judge_regions(args, detectors, protocol)
-    curves = read_curves(read_named(args.curve, must_name=True))
-    others, told = ([], []) if args.published is None else find_published(args.published, protocol)
-    curves += [one.for_results(protocol.ap_rule) for one in others]
-    with progress("judging", unit="image", quiet=args.quiet) as step:
+    curves, told = shown_curves(args, protocol)
+    with followed(args), progress("judging", unit="image", quiet=args.quiet) as step:
         finished = run_bench(
             detectors,
             args.truth,
@@ -212,7 +197,18 @@ def _judge_regions(args: argparse.Namespace, detectors: dict[str, str | Path], p
     from edgecritic.report.text import table_text, wrapped
     from edgecritic.run.regions import run_regions
 
-    refused = ("spacing", "resample", "strength", "nms", "curve", "published", "oracle", "resize", "binarize")
+    refused = (
+        "spacing",
+        "resample",
+        "strength",
+        "nms",
+        "curve",
+        "published",
+        "follow",
+        "oracle",
+        "resize",
+        "binarize",
+    )
     wrong = [f"--{name}" for name in refused if getattr(args, name)]
     if wrong or args.also not in ("crispness", "regions", "none"):
         names = ", ".join([*wrong, *(["--also"] if not wrong else [])])

@@ -266,14 +266,22 @@ def _curve(one: Mapping[str, Any], about: Mapping[str, Any]) -> Published:
     recall, precision = (_shares(one[key], f"{name}: {key}") for key in ("recall", "precision"))
     if recall.shape != precision.shape or recall.ndim != 1 or not recall.size:
         raise ValueError(f"{name}: recall and precision must be lists of one length")
-    points = {
-        key: BestPoint(**{part: float(_shares(one[key][part], f"{name}: {key}")) for part in _POINT})
+    ods, ois = (
+        BestPoint(**{part: float(_shares(one[key][part], f"{name}: {key}")) for part in _POINT})
         for key in ("ods", "ois")
-    }
+    )
     ap = _finite(one["ap"], f"{name}: ap")
     year, source = int(one["year"]), str(one["source"])
     return Published(
-        name=name, year=year, source=source, recall=recall, precision=precision, ap=ap, **points, **about
+        name=name,
+        year=year,
+        source=source,
+        recall=recall,
+        precision=precision,
+        ods=ods,
+        ois=ois,
+        ap=ap,
+        **about,
     )
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from edgecritic.report.benchmark.classes import class_text
 from edgecritic.report.sections import Bar, Cell, Content, Section, Table
 from edgecritic.report.text import table_csv as csv_of
-from edgecritic.report.text import table_tex, table_text, wrapped
+from edgecritic.report.text import table_tex, table_text, tex_escape, wrapped
 from edgecritic.report.view import STARS_TEXT, View, interval, p_text, plural, short, span, stars
 from edgecritic.tables import clean
 
-__all__ = ["ORDER", "section", "leaderboard_text", "leaderboard_csv", "leaderboard_tex"]
+__all__ = ["ORDER", "section", "leaderboard_text", "leaderboard_csv", "leaderboard_tex", "paper_rows_tex"]
 
 ORDER = 10
 WIDTH = 80
@@ -270,6 +270,36 @@ def leaderboard_tex(view: View) -> str:
     note = STARS_TEXT if view.p_values else ""
     shown = Table(name="table", title="", header=header, body=tuple(rows), note=note)
     return table_tex(shown, view.protocol_lines(), rules=(1,) if view.human else ())
+
+
+def paper_rows_tex(view: View) -> str:
+    r"""Return one LaTeX row per detector in the forms that papers use, without a ``tabular`` around them.
+
+    ODS, OIS and AP; and where the run has them, S-Eval (the protocol's own numbers), C-Eval (without
+    suppression and thinning) and the average crispness (AC) in one row.
+    """
+    forms: dict[str, Callable[[Detector], list[float | None]]] = {
+        "ODS & OIS & AP": lambda d: _scores(d)[:3],
+        "S-Eval ODS & OIS & AP & C-Eval ODS & OIS & AP & AC": lambda d: [
+            *_scores(d)[:3],
+            *(_ceval(d, score).get("f") for score in ("ods", "ois")),
+            (d.get("ceval") or {}).get("ap"),
+            _crispness(d),
+        ],
+    }
+    if not any(detector.get("ceval") for detector in view.ranked):
+        del forms["S-Eval ODS & OIS & AP & C-Eval ODS & OIS & AP & AC"]
+    lines = [f"% {line}" for line in view.protocol_lines()]
+    for head, numbers in forms.items():
+        lines += [f"% Method & {head}"]
+        lines += [
+            " & ".join(
+                [tex_escape(clean(d["name"])), *(short(value).replace("–", "--") for value in numbers(d))]
+            )
+            + r" \\"
+            for d in view.ranked
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def _oracle_text(oracle: Mapping[str, Any]) -> str:
