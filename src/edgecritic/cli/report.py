@@ -14,7 +14,8 @@ __all__ = ["add_parser", "run"]
 
 _DESCRIPTION = """\
 Draw the report of a finished benchmark run anew, or put several runs together: one leaderboard, with paired
-tests from the counts that the runs kept. Nothing is judged again, only the folders of the runs are needed. Runs whose protocols, images or truths differ are refused with the reason.
+tests from the counts that the runs kept. Nothing is judged again, only the folders of the runs are needed.
+Runs whose protocols, images or truths differ are refused with the reason.
 """
 
 
