@@ -170,7 +170,9 @@ def keep_pictures(folder: PathLike, detector: str, pictures: Sequence[Mapping[st
     """Keep the pictures of a detector (fields with `png` as bytes) beside the records of its run."""
     rows = [{**one, "png": base64.b64encode(one["png"]).decode()} for one in pictures]
     content = {"pictures": rows}
-    Store(Path(folder) / RECORDS / PICTURES).save(detector, record_key(content), content)
+    store, key = Store(Path(folder) / RECORDS / PICTURES), record_key(content)
+    if not store.holds(detector, key):
+        store.save(detector, key, content)
 
 
 def _pictures(home: Path, detector: str) -> tuple[dict[str, Any], ...]:
