@@ -22,12 +22,15 @@ __all__ = ["tune", "DEFAULT_DETECTORS", "MATLAB_DETECTORS"]
 
 DEFAULT_DETECTORS = (
     "sobel",
-    "canny",
-    "steerable(order=1)",
-    "steerable(order=5)",
+    "canny(sigma=1)",
+    "steerable(order=1, sigma=1.5)",
+    "steerable(order=5, sigma=1.5)",
     "anisotropic",
     "half_gaussian",
 )
+"""The six of the ground-truth paper, which prints no scales. Steerable filters of order 1 are Canny's
+gradient; they have another scale here, so that they differ from it."""
+
 MATLAB_DETECTORS = ("sobel", "prewitt", "roberts", "log(sigma=1.4142135623730951)", "canny")
 ALONE = ("complexity", "equilibrium", "entropy")
 
