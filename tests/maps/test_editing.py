@@ -80,7 +80,7 @@ def test_the_proposal_of_a_clean_shape_is_its_rim():
     assert np.array_equal(found.levels > 0, detect(image, "central").binary())
     corners = np.array([[7, 8], [7, 25], [20, 8], [20, 25]])
     assert np.argwhere((found.levels > 0) != rim).tolist() == corners.tolist()
-    edited = replay(found.levels, 200, simulated_edits(found.levels, np.roll(rim, 1, 1), level=200))
+    edited = replay(found.levels, 240, simulated_edits(found.levels, np.roll(rim, 1, 1), level=240))
     assert np.array_equal(edited, rim)
 
 
