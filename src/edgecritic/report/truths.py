@@ -74,7 +74,7 @@ def _table_4(study: TruthsStudy) -> Table:
         for d in range(len(study.detectors)):
             cells += [float(values[0, d, m]), float(values[1, d, m])]
         cells += [float(values[t, :, m].mean()) for t in (0, 1)]
-        cells += [None if printed is None else float(np.mean(row)) for row in printed or (None, None)]
+        cells += [None, None] if printed is None else [float(np.mean(row)) for row in printed]
         rows.append(tuple(cells))
     heads = [
         f"{short_id(name)}, {truth}"
