@@ -288,7 +288,15 @@ def _key(job: _Job, detectors: Sequence[Detector] | None, files: list[str]) -> s
             names.append(str(bind(one)))
     thresholds = job.options["thresholds"]
     shown = thresholds if isinstance(thresholds, int | str) else [float(one) for one in thresholds]
-    settings = [names, job.options["measures"], shown, job.grey, job.binarize, job.surface, job.mask is not None]
+    settings = [
+        names,
+        job.options["measures"],
+        shown,
+        job.grey,
+        job.binarize,
+        job.surface,
+        job.mask is not None,
+    ]
     return record_key([RECORD_VERSION, settings, files])
 
 

@@ -40,7 +40,9 @@ class Ladder(NamedTuple):
             raise InputError('a mask does not go with thresholds="matlab"')
         if on.shape != self.response.shape:
             raise InputError(f"mask must have the shape of the image {self.response.shape}, got {on.shape}")
-        return self._replace(response=np.where(on, self.response, 0).astype(self.response.dtype))
+        kept = self.response.copy()
+        kept[~on] = 0
+        return self._replace(response=kept)
 
     def cut(self, threshold: float) -> BoolArray:
         """Return the candidate at a threshold."""
