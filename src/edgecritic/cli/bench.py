@@ -20,6 +20,7 @@ from edgecritic.cli._options import (
     add_quiet,
     add_resample,
     add_spacing,
+    add_tiles,
     add_truth,
     read_named,
     read_numbers,
@@ -102,6 +103,7 @@ def add_parser(subparsers: Any) -> None:
     add_data_options(data)
     add_spacing(data)
     add_resample(data)
+    add_tiles(data)
     output = parser.add_argument_group("output")
     add_out(output, "results and report")
     add_curves(output)
@@ -148,6 +150,7 @@ def run(args: argparse.Namespace) -> int:
             binarize=args.binarize,
             spacing=read_spacing(args.spacing),
             resample=args.resample,
+            tiles=args.tiles,
             fresh=args.fresh,
             draws=args.bootstrap,
             curves=curves,
@@ -208,6 +211,7 @@ def _judge_regions(args: argparse.Namespace, detectors: dict[str, str | Path], p
         "oracle",
         "resize",
         "binarize",
+        "tiles",
     )
     wrong = [f"--{name}" for name in refused if getattr(args, name)]
     if wrong or args.also not in ("crispness", "regions", "none"):

@@ -25,6 +25,7 @@ from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import sweep, sweep_maps
 from edgecritic.run.cache import weigh_labels
+from edgecritic.run.judge_tiles import in_tiles, measure_in_tiles, raster_hashes
 from edgecritic.run.results import Failure, attempt
 from edgecritic.run.store import kept, record_key, safe_name
 
@@ -71,11 +72,14 @@ class Reading:
         Pixel size, as for `edgecritic.datasets.geometry.find_grid`.
     resample : "nearest", "stored" or None
         What is done with a prediction on another grid than its truth, as for the same function.
+    tiles : bool
+        Whether maps are judged in bands of rows though they fit in memory; those that do not always are.
     """
 
     binarize: float | None = None
     spacing: Sizes | Literal["file"] | None = None
     resample: Resample = None
+    tiles: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return what differs from the usual, ready for JSON."""
@@ -163,6 +167,8 @@ def judge(job: Job) -> Judged | Failure:
 
 
 def _judge(job: Job) -> Judged:
+    if job.reading.tiles or in_tiles(job.case):
+        return _judge_in_tiles(job)
     case = Loaded(job.case, job.protocol, job.reading)
     hashes = case.hashes()
     content = _kept(job, safe_name(job.detector), settings(job), hashes, lambda: _measure(case, job))
@@ -172,6 +178,17 @@ def _judge(job: Job) -> Judged:
         found = _kept(job, HUMAN, human_settings(job), people, lambda: _human(case, job))
         human = Counts.from_dict(found["counts"])
     return Judged.of_record(job.detector, job.case.id, content, human)
+
+
+def _judge_in_tiles(job: Job) -> Judged:
+    hashes = raster_hashes(job.case)
+
+    def measure() -> dict[str, Any]:
+        found = measure_in_tiles(job.case, job.protocol, job.extras, job.reading)
+        return {**found, "numbers": {**found["numbers"], **hashes}}
+
+    content = _kept(job, safe_name(job.detector), settings(job), {**hashes, "tiles": "used"}, measure)
+    return Judged.of_record(job.detector, job.case.id, content)
 
 
 def settings(job: Job) -> dict[str, Any]:
