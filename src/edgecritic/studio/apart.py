@@ -24,7 +24,7 @@ MOST_BYTES = 3072 * 2**20
 """Address space of a reading process; the libraries alone take some hundred megabytes of it."""
 
 MOST_READ = 2048 * 2**20
-"""Bytes that the reader of a file may need by itself; elsewhere it is less, because nothing else bounds it."""
+"""Bytes that the reader of a file may need by itself; this process is bounded as a whole too."""
 
 MOST_RESULT = 512 * 2**20
 """Bytes of all arrays of one file."""

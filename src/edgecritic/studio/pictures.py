@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.detectors.proposals import first_level, levels_of, propose
 from edgecritic.errors import DataError, EdgeCriticError, InputError
-from edgecritic.inputs import SIDEWAYS, BoolArray, FloatArray
+from edgecritic.inputs import SIDEWAYS, BoolArray
 from edgecritic.studio.apart import read_apart
 from edgecritic.studio.large import TileFile, is_large, tiles_of
 
@@ -48,7 +49,6 @@ _SIGNATURES = {
 _PHOTOS = (".png", ".jpg", ".bmp", ".tif", ".pgm", ".ppm", ".pbm")
 _LARGEST_SIDE = 16384
 _THUMB = 256
-_ROWS = 512
 _SMALLEST_SIDE = 3
 
 
@@ -100,33 +100,27 @@ def read_photo(content: bytes, most_pixels: int) -> Upload:
 def make_upload(values: NDArray[np.uint8] | NDArray[np.uint16]) -> Upload:
     """Make the proposal and the gradient of a photo with 8 or 16 bits.
 
-    The proposal is 0 where central differences have no crest, else round(255·√strength), at least 1; the
-    gradient is round(255·√strength) everywhere. Photos are stored anew as PNG, without what cameras add. Of
-    16 bits the photo shows the window between the 0.5th and the 99.5th percentile.
+    They are those of :func:`edgecritic.detectors.proposals.propose`. Photos are stored anew as PNG, without
+    what cameras add. Of 16 bits the photo shows the window between the 0.5th and the 99.5th percentile.
     """
-    from edgecritic.detectors import detect
-
     height, width = values.shape[:2]
     if min(height, width) < _SMALLEST_SIDE:
         raise InputError(
             f"has {width}×{height} pixels", remedy=f"at least {_SMALLEST_SIDE}×{_SMALLEST_SIDE} are needed"
         )
-    found = detect(values, "central")
-    gradient, proposal = levels_of(found.strength), levels_of(found.thin)
-    np.maximum(proposal, found.thin > 0, out=proposal)
-    del found
+    found = propose(values)
     shown = windowed(values) if values.dtype == np.uint16 else values.astype(np.uint8, copy=False)
     return Upload(
         width=width,
         height=height,
-        level=first_level(proposal),
+        level=found.level,
         photo=encode_png(shown),
         media_type="image/png",
-        proposal=encode_png(proposal),
-        gradient=encode_png(gradient),
+        proposal=encode_png(found.levels),
+        gradient=encode_png(found.gradient),
         thumb=thumbnail(shown),
         deep=_two_bytes(values) if values.dtype == np.uint16 else b"",
-        tiles=tuple(tiles_of(shown, proposal, gradient)) if is_large(width, height) else (),
+        tiles=tuple(tiles_of(shown, found.levels, found.gradient)) if is_large(width, height) else (),
     )
 
 
@@ -190,28 +184,6 @@ def read_map_file(content: bytes, kind: str, shape: tuple[int, int], most_pixels
             size = "×".join(map(str, one.shape[::-1]))
             raise InputError(f"has {size} pixels, the photo has {shape[1]}×{shape[0]}{remedy}")
     return found
-
-
-def first_level(levels: NDArray[np.integer[Any]]) -> int:
-    """Return a threshold to begin with: the lowest from 40 on that marks at most 5 % of the pixels.
-
-    Examples
-    --------
-    >>> first_level(np.array([[0] * 95 + [50, 60, 70, 80, 90, 100]]))
-    51
-    """
-    above = np.cumsum(np.bincount(levels.ravel().astype(np.int64), minlength=256)[::-1])[::-1]
-    few = np.flatnonzero(above[40:] <= 0.05 * levels.size)
-    return 40 + int(few[0]) if few.size else 256
-
-
-def levels_of(strength: FloatArray) -> NDArray[np.uint8]:
-    """Return round(255·√strength): weak edges get more of the scale."""
-    levels: NDArray[np.uint8] = np.empty(strength.shape, dtype=np.uint8)
-    for start in range(0, len(strength), _ROWS):  # large images need no second map of floats
-        part = strength[start : start + _ROWS]
-        levels[start : start + _ROWS] = np.rint(255 * np.sqrt(part))
-    return levels
 
 
 def encode_png(values: NDArray[Any]) -> bytes:
