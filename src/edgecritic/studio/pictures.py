@@ -97,7 +97,7 @@ def read_photo(content: bytes, most_pixels: int) -> Upload:
     return make_upload(_as_photo(_read(content, suffix, "read_array")[0]))
 
 
-def make_upload(values: NDArray[np.uint8] | NDArray[np.uint16]) -> Upload:
+def make_upload(values: NDArray[Any]) -> Upload:
     """Make the proposal and the gradient of a photo with 8 or 16 bits.
 
     They are those of :func:`edgecritic.detectors.proposals.propose`. Photos are stored anew as PNG, without
@@ -124,7 +124,7 @@ def make_upload(values: NDArray[np.uint8] | NDArray[np.uint16]) -> Upload:
     )
 
 
-def windowed(values: NDArray[np.uint16]) -> NDArray[np.uint8]:
+def windowed(values: NDArray[Any]) -> NDArray[np.uint8]:
     """Return 16 bits as 8, linear from the 0.5th to the 99.5th percentile.
 
     Examples
@@ -155,11 +155,11 @@ def thumbnail(values: NDArray[np.uint8]) -> bytes:
 def deep_values(content: bytes) -> NDArray[np.uint16]:
     """Return the values of a photo with 16 bits, from the PNG that keeps them in two bytes."""
     both = decode_png(content).astype(np.uint16)
-    values: NDArray[np.uint16] = both[..., 0] << 8 | both[..., 1]
+    values: NDArray[np.uint16] = (256 * both[..., 0] + both[..., 1]).astype(np.uint16)
     return values
 
 
-def _two_bytes(values: NDArray[np.uint16]) -> bytes:
+def _two_bytes(values: NDArray[Any]) -> bytes:
     return encode_png(np.dstack([values >> 8, values & 255, np.zeros_like(values)]))
 
 
