@@ -33,6 +33,7 @@ from edgecritic.run.bench import BenchRun
 from edgecritic.run.bench_results import detector_folder
 from edgecritic.run.files import write_text
 from edgecritic.run.judge import Loaded
+from edgecritic.run.judge_tiles import in_tiles
 
 __all__ = ["load_results", "write_benchmark", "write_run", "illustrate", "read_curves"]
 
@@ -183,8 +184,11 @@ def _plain(values: Any) -> list[float]:
 
 
 def _as_judged(case: Case, row: Mapping[str, Any]) -> Case | None:
-    """Return the case with the bytes of its files if they still are those that were judged."""
-    if case.prediction is None:
+    """Return the case with the bytes of its files if they still are those that were judged.
+
+    What was judged in tiles because it does not fit in memory is not drawn.
+    """
+    if case.prediction is None or in_tiles(case):
         return None
     try:
         read = case.read()
