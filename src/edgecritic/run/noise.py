@@ -61,13 +61,9 @@ def _judged(work: tuple[NoiseTask, Path | None, bool]) -> NoiseTrial:
     content = kept(
         folder, f"{task.kind}-{task.snr:g}-{task.seed}", _key(task), lambda: _record(task), fresh=fresh
     )
-    return NoiseTrial(
-        task.snr,
-        task.seed,
-        task.detectors,
-        *(tuple(content[name]) for name in _NAMES),
-        *(np.array(content[name]) for name in _TABLES),
-    )
+    names: dict[str, Any] = {name: tuple(content[name]) for name in _NAMES}
+    tables: dict[str, Any] = {name: np.array(content[name]) for name in _TABLES}
+    return NoiseTrial(snr=task.snr, seed=task.seed, detectors=task.detectors, **names, **tables)
 
 
 def _record(task: NoiseTask) -> dict[str, Any]:
