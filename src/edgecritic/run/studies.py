@@ -40,7 +40,15 @@ from edgecritic.studies.pairing import (
 )
 from edgecritic.values import Value
 
-__all__ = ["PairingStudy", "run_pairing", "ComplexityRun", "run_complexity", "LabelsStudy", "run_labels"]
+__all__ = [
+    "PairingStudy",
+    "run_pairing",
+    "ComplexityRun",
+    "run_complexity",
+    "LabelsStudy",
+    "run_labels",
+    "detect_all",
+]
 
 RECORD_VERSION = 1
 
@@ -233,7 +241,7 @@ def run_labels(
             risks = {} if answers is None else _risks(own, given, answers)
             return LabelsStudy(annotators=people, strength=None, trials=(), risks=risks)
         judged_ids = {case.id for case in seen}  # an earlier run may have left maps of other images there
-        maps = {detector: _detect_all(seen, detector, home / "detected", jobs, cluster)}
+        maps = {detector: detect_all(seen, detector, home / "detected", jobs, cluster)}
     judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, only=judged_ids, **common)
     asked = []
     for entry in judged["detectors"]:
@@ -278,9 +286,10 @@ def _curves_record(case: Case) -> dict[str, Any]:
     }
 
 
-def _detect_all(
+def detect_all(
     cases: Sequence[Case], detector: str, folder: Path, jobs: int | None, cluster: str | None
 ) -> Path:
+    """Run a detector on photos, keep its thin maps in a folder, and return that."""
     work = [(case, detector, folder) for case in cases]
     failures = [message for message in run_tasks(_detect, work, jobs=jobs, cluster=cluster) if message]
     if failures:
