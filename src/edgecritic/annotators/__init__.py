@@ -5,8 +5,8 @@ from __future__ import annotations
 from edgecritic.annotators.census import Census, Shares, shares
 from edgecritic.annotators.choice import Answer, EdgeMap, Trial, trials
 from edgecritic.annotators.outputs import OutputStrength, output_strength, pool_output_strength
-from edgecritic.annotators.partial import partial_labels
 from edgecritic.annotators.pairs import MapPool, pair_trials, pool_of
+from edgecritic.annotators.partial import partial_labels
 from edgecritic.annotators.perceptual import LabelStrength, strength
 from edgecritic.annotators.preference import Agreement, Preference, preference, simulate_judge
 from edgecritic.annotators.scale import Scale, bradley_terry

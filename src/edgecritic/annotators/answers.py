@@ -26,6 +26,7 @@ __all__ = [
     "read_trials",
     "trials_json",
     "votes_csv",
+    "with_sessions",
 ]
 
 _FIELDS = ("trial", "subject", "choice")
@@ -33,7 +34,7 @@ _TRIAL_FIELDS = ("scene", "detector", "mode", "part", "false_alarm")
 _COMPARISON = (
     *("observer", "session", "scene", "condition_1", "condition_2", "selection"),
     *(*_FIELDS, "mirrored", "false_alarm", "detector", "mode", "part"),
-    *("position", "reaction_ms", "time", "name"),
+    *("position", "reaction_ms", "pauses", "visit", "time", "name"),
 )
 _PAIRWISE = ("observer", "condition_1", "condition_2", "selection")
 _SELECTIONS = (TIE, *SIDES)
@@ -86,23 +87,17 @@ def comparisons_csv(
     observer, session, scene, condition_1, condition_2, selection; then what `read_choices` reads; at last
     the name of the subject, if there is one. Condition 1 was shown on the left: ``label``, the name of the
     detector, or the condition of a map. The selection is 1 or 2, and 0 for a tie; a session ends with a
-    pause of half an hour.
+    pause of half an hour, or with a visit.
     """
     known = {trial.id: trial for trial in asked}
     table = []
-    for one, sitting in _with_sessions(answers):
+    for one, sitting in with_sessions(answers):
         trial = known[one.trial]
         conditions = trial.conditions[::-1] if one.mirrored else trial.conditions
         compared = [one.subject, sitting, trial.image, *conditions, _SELECTIONS.index(one.shown)]
         answered = [one.trial, one.subject, one.choice, one.mirrored]
-        told = [
-            trial.false_alarm or "",
-            trial.detector,
-            trial.mode,
-            trial.part,
-            one.position,
-            one.reaction_ms,
-        ]
+        told: list[Any] = [trial.false_alarm or "", trial.detector, trial.mode, trial.part]
+        told += [one.position, one.reaction_ms, one.pauses, one.visit]
         moment = one.time.isoformat() if one.time else ""
         table.append([*compared, *answered, *told, moment, (names or {}).get(one.subject, "")])
     return csv_text(_COMPARISON, table)
@@ -196,6 +191,8 @@ def _answer(file: Path, number: int, row: Mapping[str, Any]) -> Answer:
             position=_whole(row.get("position")),
             reaction_ms=_whole(row.get("reaction_ms")),
             time=_moment(row.get("time")),
+            pauses=_whole(row.get("pauses")) or 0,
+            visit=str(row.get("visit") or ""),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"answer {number} cannot be read: {error}", path=file) from error
@@ -288,17 +285,19 @@ def _bare_maps(file: Path, number: int, row: Mapping[str, Any]) -> list[EdgeMap]
     return [EdgeMap(condition=str(name), kind=kinds[side == wrong]) for side, name in named]
 
 
-def _with_sessions(answers: Iterable[Answer]) -> Iterator[tuple[Answer, int]]:
+def with_sessions(answers: Iterable[Answer]) -> Iterator[tuple[Answer, int]]:
     """Yield the answers, subject after subject in order of time, each with the number of its session."""
     by_subject: dict[str, list[Answer]] = {}
     for one in answers:
         by_subject.setdefault(one.subject, []).append(one)
     for mine in by_subject.values():
-        sitting, before = 1, None
-        for one in sorted(mine, key=lambda one: (one.time.timestamp() if one.time else 0, one.position or 0)):
-            if before is not None and one.time is not None and one.time - before > _PAUSE:
+        mine.sort(key=lambda one: (one.time.timestamp() if one.time else 0, one.position or 0))
+        sitting, before, visit = 1, None, mine[0].visit
+        for one in mine:
+            late = before is not None and one.time is not None and one.time - before > _PAUSE
+            if late or one.visit != visit:
                 sitting += 1
-            before = one.time
+            before, visit = one.time, one.visit
             yield one, sitting
 
 

@@ -28,7 +28,7 @@ from edgecritic.studio.app import (
 from edgecritic.studio.exports import MEDIA_TYPES, encode_map
 from edgecritic.studio.models import Annotation, Image, Invitation, Project, now
 from edgecritic.studio.pictures import encode_png, read_map_file
-from edgecritic.studio.problems import NotFound, Refused
+from edgecritic.studio.problems import NotFound, Refused, ended
 from edgecritic.studio.routing import EDITS, SMALL, UPLOAD, RuledRoute, get, post
 
 __all__ = ["routes", "send_file"]
@@ -47,6 +47,9 @@ def routes() -> list[RuledRoute]:
         get(f"{guest}/images/{{image:id}}/{{kind}}", guest_file, "guest"),
         get(f"{work}/events", events, "guest"),
         post(f"{work}/events", append, "guest", EDITS, locks="annotation"),
+        get(f"{work}/versions", versions, "guest"),
+        get(f"{work}/versions/{{version:id}}", version, "guest"),
+        post(f"{work}/versions", keep_version, "guest", EDITS, locks="annotation"),
         post(f"{work}/submit", submit, "guest", SMALL, locks="annotation"),
         post(f"{work}/import", import_file, "guest", UPLOAD, locks="annotation"),
         get(f"{work}/scores", scores, "guest"),
@@ -68,7 +71,9 @@ def enter(request: Request, session: Session) -> Response:
     invitation = auth.find_invitation(session, token) if known else None
     if invitation is None:
         studio.token_limit.check(client(request))
-        raise NotFound("this invitation is not valid (any more); ask for a new link")
+        raise ended(NotFound, "unknown")
+    if code := auth.why_ended(session, invitation):
+        raise ended(NotFound, code)
     invitation.opened = invitation.opened or now()
     secret = auth.start_session(session, invitation, studio.settings.session_hours)
     response = RedirectResponse(f"/g/{invitation.id}/", 303)
@@ -83,7 +88,9 @@ def guest_page(request: Request, session: Session) -> Response:
         return judge_views.judge_page(request, session, invitation)
     mine = {
         one.image_id: one
-        for one in session.scalars(select(Annotation).where(Annotation.invitation_id == invitation.id))
+        for one in session.scalars(
+            select(Annotation).where(Annotation.invitation_id == invitation.id, projects.is_begun())
+        )
     }
     return page(
         request,
@@ -152,6 +159,32 @@ def append(request: Request, session: Session, document: Any) -> Response:
     _, annotation = _work(request, session)
     given = labelling.parse_events(document, session.get_one(Image, annotation.image_id))
     return JSONResponse({"count": labelling.append_events(session, annotation, given)})
+
+
+def keep_version(request: Request, session: Session, document: Any) -> Response:
+    """Keep edits that do not follow those that are stored, as another version of the map."""
+    _, annotation = _work(request, session)
+    return JSONResponse({"id": labelling.keep_version(session, annotation, document).id}, 201)
+
+
+def versions(request: Request, session: Session) -> Response:
+    """List the other versions of the map."""
+    _, annotation = _work(request, session)
+    listed = [
+        {"id": one.id, "edits": len(one.edits), "created": one.created.isoformat()}
+        for one in labelling.versions_of(session, annotation)
+    ]
+    return JSONResponse({"versions": listed})
+
+
+def version(request: Request, session: Session) -> Response:
+    """Send the edits of another version, which follow the first `base` ones of the map."""
+    _, annotation = _work(request, session)
+    wanted = whole(request, "version")
+    found = next((one for one in labelling.versions_of(session, annotation) if one.id == wanted), None)
+    if found is None:
+        raise NotFound("there is no such version")
+    return JSONResponse({"base": found.base, "events": found.edits})
 
 
 def submit(request: Request, session: Session, document: Any) -> Response:
