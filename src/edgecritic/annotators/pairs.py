@@ -18,7 +18,7 @@ from edgecritic.protocols.sweep import candidate_at
 from edgecritic.values import Value
 
 __all__ = [
-    *("DAMAGES", "MapPool", "damaged", "goodness", "judging_measures"),
+    *("DAMAGES", "MapPool", "check_kinds", "damaged", "goodness", "judging_measures"),
     *("pair_trials", "pool_of", "spoiled_trials"),
 ]
 
@@ -147,9 +147,7 @@ def pool_of(
     seed : int
         Of the damage; images are independent of each other.
     """
-    wrong = [kind for kind in kinds if kind not in PAIR_KINDS]
-    if wrong or not kinds:
-        raise InputError(f"kinds of pairs are {', '.join(PAIR_KINDS)}, got {', '.join(wrong) or 'none'}")
+    check_kinds(kinds)
     rng = np.random.default_rng([seed, *image.encode()])
     found: dict[tuple[str, str], BoolArray] = {}
     for name in sorted(strengths):
@@ -173,6 +171,13 @@ def pool_of(
     )
 
 
+def check_kinds(kinds: Sequence[str]) -> None:
+    """Refuse what is no kind of pair."""
+    wrong = [kind for kind in kinds if kind not in PAIR_KINDS]
+    if wrong or not kinds:
+        raise InputError(f"kinds of pairs are {', '.join(PAIR_KINDS)}, got {', '.join(wrong) or 'none'}")
+
+
 def pair_trials(pools: Sequence[MapPool], number: int, *, seed: int = 0) -> list[Trial]:
     """Choose pairs of maps on which measures disagree.
 
@@ -193,8 +198,8 @@ def pair_trials(pools: Sequence[MapPool], number: int, *, seed: int = 0) -> list
     seed : int
         Decides between equals, and the sides.
     """
-    if number < 1:
-        raise InputError(f"ask for at least one pair, got {number}")
+    if number < 1 or not pools:
+        raise InputError(f"ask for at least one pair of one image, got {number} of {len(pools)}")
     if len({pool.measures for pool in pools}) > 1:
         raise InputError("all images must be judged by the same measures")
     rng = np.random.default_rng([seed, 17])
@@ -307,7 +312,7 @@ def _units(pools: Sequence[MapPool], pairs: Sequence[dict[str, list[tuple[int, i
         for some in own.values()
         for i, j in some
     ]
-    table = np.array(leads).reshape(len(leads), -1)
+    table = np.array(leads).reshape(len(leads), len(pools[0].measures))
     columns = [column[column > 0] for column in table.T]
     return np.array([float(np.median(column)) if column.size else 1.0 for column in columns])
 

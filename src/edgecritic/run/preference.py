@@ -11,7 +11,14 @@ import numpy as np
 
 from edgecritic.annotators.answers import read_choices, read_trials, trials_json
 from edgecritic.annotators.choice import PAIR_KINDS, SIDES, Answer, EdgeMap, Trial
-from edgecritic.annotators.pairs import MapPool, judging_measures, pair_trials, pool_of, spoiled_trials
+from edgecritic.annotators.pairs import (
+    MapPool,
+    check_kinds,
+    judging_measures,
+    pair_trials,
+    pool_of,
+    spoiled_trials,
+)
 from edgecritic.annotators.preference import Preference, judge_measures, preference, simulate_judge
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
@@ -120,6 +127,7 @@ def prepare_trials(
     practice, checks : int
         Number of trials whose answer everybody sees, before and among the others.
     """
+    check_kinds(kinds)
     home = Path(out).absolute()
     found = find_cases(None, Path(truth).absolute(), images=absolute(images), split=split)
     used = [case for case in found if case.truths and (predictions or case.image is not None)][:most]
@@ -150,6 +158,8 @@ def prepare_trials(
     finished = list(run_tasks(_pool, work, jobs=jobs, cluster=cluster, progress=progress))
     pools = sorted((one for one in finished if isinstance(one, MapPool)), key=lambda pool: pool.image)
     failures = tuple(sorted((one for one in finished if isinstance(one, Failure)), key=lambda one: one.id))
+    if not pools:
+        raise DataError(f"no image could be used: {failures[0]}")
     trials = [*spoiled_trials(pools, practice, checks, seed=seed), *pair_trials(pools, pairs, seed=seed)]
     if not any(trial.part == "main" for trial in trials):
         raise DataError("there is no pair of different maps", remedy="give maps of two or more detectors")
