@@ -299,7 +299,7 @@ def test_an_unreachable_cluster_is_one_line(home, tmp_path, capsys, monkeypatch)
 
 def test_choices_of_people_tell_which_measure_they_use(home, tmp_path, capsys):
     data = ["--data", str(home / "truth"), "--images", str(home / "images")]
-    chosen = ["-m", "fom", "-m", "recall", "--json"]
+    chosen = ["-m", "recall", "-m", "specificity", "--json"]
     made = ["--most", "2", "--pairs", "12", "-o", str(tmp_path / "made")]
     assert main(["study", "preference", *data, *made]) == 0
     assert "12 pairs of edge maps" in capsys.readouterr().out
@@ -314,7 +314,7 @@ def test_choices_of_people_tell_which_measure_they_use(home, tmp_path, capsys):
     assert main(["study", "preference", *data, *given, *chosen]) == 0
     found = json.loads(capsys.readouterr().out)["found"]
     assert found["answers"] == 36
-    assert [one["measure"] for one in found["measures"]] == ["fom", "recall"]
+    assert [one["measure"] for one in found["measures"]] == ["specificity", "recall"]
     assert found["ceiling"] == 1
     assert main(["study", "preference", "--answers", str(answers)]) == 1
     assert "--trials" in capsys.readouterr().err

@@ -121,8 +121,8 @@ def rated_labels(
 
     Every two maps are matched one to one, exactly; pixels that are matched make a unit, with at most one
     pixel of each annotator (pairs are joined in order of distance, then of their places). A unit is marked by
-    those who have a pixel in it. Where nobody drew anything there is no unit: the endless background would make
-    everybody specific.
+    those who have a pixel in it. Where nobody drew anything there is no unit: the endless background would
+    make everybody specific.
 
     Examples
     --------

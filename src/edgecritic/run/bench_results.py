@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from edgecritic import __version__
+from edgecritic.annotators.calibration import Reliability, pool_reliability
 from edgecritic.errors import InputError
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
-from edgecritic.annotators.calibration import Reliability, pool_reliability
 from edgecritic.protocols.crispness import summarise_crispness
 from edgecritic.protocols.granularity import granularity_oracle
 from edgecritic.protocols.human import human_level

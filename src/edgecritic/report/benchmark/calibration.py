@@ -32,8 +32,8 @@ def section(view: View) -> Section | None:
     )
     lead = (
         "A calibrated strength of 0.7 is drawn by 70 % of the annotators. Expected error: the mean distance "
-        "of strength and share, bins weighted by their pixels; against any: of strength and the share of pixels "
-        "that any annotator drew."
+        "of strength and share, bins weighted by their pixels; against any: of strength and the share of "
+        "pixels that any annotator drew."
     )
     return Section(key="calibration", title="Calibration", lead=lead, blocks=(_diagram(order), table))
 
