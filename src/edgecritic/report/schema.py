@@ -153,12 +153,27 @@ def _curve(value: Any, place: str) -> None:
         raise DataError(f"{place}: expected columns of one length, got {shown}")
 
 
+_POINT = {"f": _share, "precision": _share, "recall": _share}
+
+_PUBLISHED = _record(
+    {
+        **dict.fromkeys(("dataset", "title", "source"), _text),
+        "year": _count,
+        "relative_tolerance": _number,
+        "ap": _share,
+        "quoted": _list(_text),
+        "ods": _record(_POINT),
+        "ois": _record(_POINT),
+    },
+    {"ap_by_rule": _share},
+)
+
+
 def _named_curve(value: Any, place: str) -> None:
-    _record({"name": _text})(value, place)
+    _record({"name": _text}, {"published": _PUBLISHED})(value, place)
     _curve(value, place)
 
 
-_POINT = {"f": _share, "precision": _share, "recall": _share}
 _INTERVAL = _list(_number, 2)
 _DIFFERENCE = _record({"difference": _number, "low": _number, "high": _number, "p": _share})
 
@@ -167,6 +182,9 @@ _PER_IMAGE = _record(
     {"threshold": _number, "annotators": _count, "prediction_hash": _text, "truth_hash": _text}
     | {"spacing": _list(_number)},
 )
+
+_BIN = {"from": _share, "to": _share, "pixels": _count}
+_ERRORS = ("expected_error", "largest_error", "mean_error", "any_error", "brier")
 
 _CLASS = _record(
     {"ods": _record(_POINT, {"threshold": _number}), "ois": _record(_POINT)},
@@ -219,6 +237,10 @@ _BOUNDARIES = _record(
         "r50": _share,
         "intervals": _record({"level": _share}, {"ods": _INTERVAL, "ois": _INTERVAL, "ap": _INTERVAL}),
         "crispness": _record({"mean": _number}, {"min": _number, "max": _number, "images": _count}),
+        "calibration": _record(
+            {"bins": _list(_record({"strength": _maybe(_share), "drawn": _maybe(_share)}, _BIN))},
+            {"pixels": _count, **dict.fromkeys(_ERRORS, _maybe(_number))},
+        ),
         "ceval": _record({"ods": _record(_POINT), "ois": _record(_POINT)}, {"ap": _share}),
         "tolerances": _list(
             _record({"ods": _share, "ois": _share}, {"relative_tolerance": _number, "pixels": _pixels})
