@@ -25,6 +25,7 @@ from edgecritic.matching import strategies
 from edgecritic.tables import text_table
 
 KEYS = ["strategy", "tolerance", "tp", "fp", "fn", "precision", "recall", "f", "mean_distance", "judged"]
+KEYS += ["coherence", "jumps"]
 
 
 @pytest.fixture
@@ -112,6 +113,7 @@ def test_match_json(capsys, maps):
     assert (status, err) == (0, "")
     found = json.loads(out)
     assert list(found) == KEYS
+    assert found.pop("coherence") >= found.pop("jumps") >= 0
     assert found == {
         "strategy": "exact",
         "tolerance": 2.5,

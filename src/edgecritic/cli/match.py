@@ -106,9 +106,15 @@ def run(args: argparse.Namespace) -> int:
         from edgecritic.cli._output import print_json
 
         told = {"notes": list(grid.notes)} if grid.notes else {}
-        print_json({**found.as_dict(), **told, **(_pairs(found) if args.pairs else {})})
+        figures = {"coherence": found.coherence, "jumps": found.jumps}
+        print_json({**found.as_dict(), **figures, **told, **(_pairs(found) if args.pairs else {})})
     else:
         print(render(found))
+        if found.coherence is not None and found.jumps is not None:
+            print(
+                f"offsets of neighbouring matched pixels differ by {found.coherence:.3f} on average, "
+                f"{found.jumps:.1%} of them by more than 2 px"
+            )
         for note in notes:
             print(note)
     return 0

@@ -178,6 +178,43 @@ class Matching(Value):
             return None
         return float(self.distances.mean())
 
+    @property
+    def coherence(self) -> float | None:
+        """Mean difference of the offsets of neighbouring matched pixels, 0 if all go the same way.
+
+        The mean of |δ(p) − δ(p′)| over all neighbouring (also diagonally) matched pixels p, p′ of each map,
+        both maps together, in the units of `distances`; δ leads from candidate to truth. ``None`` without
+        such neighbours, and where a pixel is in several pairs.
+        """
+        steps = self._steps_between_neighbours()
+        return float(steps.mean()) if steps.size else None
+
+    @property
+    def jumps(self) -> float | None:
+        """Share of the neighbours of `coherence` whose offsets differ by more than 2 px."""
+        steps = self._steps_between_neighbours()
+        smallest = 1.0 if self.spacing is None else min(self.spacing)
+        return float((steps > 2 * smallest).mean()) if steps.size else None
+
+    def _steps_between_neighbours(self) -> NDArray[np.float64]:
+        if self.pairs is None or self.tp != len(self.pairs) or self.tp != self.matched_candidate.sum():
+            return np.zeros(0)
+        sizes = np.ones(self.truth.ndim) if self.spacing is None else np.asarray(self.spacing)
+        moved = self.pairs[:, 1] - self.pairs[:, 0]
+        shape = tuple(size + 2 for size in self.truth.shape)
+        around = np.indices((3,) * self.truth.ndim).reshape(self.truth.ndim, -1).T - 1
+        found = [np.zeros(0)]
+        for side in (0, 1):
+            number = np.full(shape, -1, dtype=np.int64)
+            places = self.pairs[:, side] + 1
+            number[tuple(places.T)] = np.arange(len(places))
+            for step in around[len(around) // 2 + 1 :]:
+                other = number[tuple((places + step).T)]
+                one = np.flatnonzero(other >= 0)
+                apart = (moved[one] - moved[other[one]]) * sizes
+                found.append(np.sqrt((apart**2).sum(axis=1)))
+        return np.concatenate(found)
+
     def overlay(self, background: Any = None) -> NDArray[np.uint8]:
         """Draw the matching: hits green, false alarms orange, misses blue, on white or on an image.
 

@@ -1,0 +1,98 @@
+"""The strategy `coherent` and the figure of coherence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from edgecritic.errors import InputError
+from edgecritic.matching import match
+
+LINE = np.zeros((40, 120), bool)
+LINE[20, 10:110] = True
+
+
+def scattered(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).random((30, 40)) < 0.2
+
+
+def coherent(candidate, truth, tolerance=4.3, **more):
+    return match(candidate, truth, strategy="coherent", tolerance=tolerance, **more)
+
+
+@pytest.mark.parametrize("text", ["coherent(slack=inf)", "coherent(slack=1e9)", "coherent(steps=0)"])
+def test_without_limits_it_is_exact_pair_by_pair(text):
+    one, two = scattered(1), scattered(2)
+    assert np.array_equal(
+        match(one, two, strategy=text, tolerance=3).pairs, match(one, two, tolerance=3).pairs
+    )
+
+
+def test_flips_transposes_and_swaps_have_as_many_hits():
+    one, two = scattered(1), scattered(2)
+    hits = coherent(one, two, 3).tp
+    assert 0 < hits < match(one, two, tolerance=3).tp
+    for turn in (np.flipud, np.fliplr, np.transpose):
+        assert coherent(turn(one).copy(), turn(two).copy(), 3).tp == hits
+    assert coherent(two, one, 3).tp == hits
+
+
+def test_equal_maps_match_everywhere_and_twice_the_same():
+    one, two = scattered(3), scattered(4)
+    assert coherent(one, one).tp == one.sum()
+    assert coherent(one, two).pairs.tobytes() == coherent(one, two).pairs.tobytes()
+
+
+@pytest.mark.parametrize("spacing", [None, (2.0, 1.0, 1.0)])
+def test_a_shifted_shell_moves_as_a_whole(spacing):
+    radius = np.sqrt(((np.indices((20, 20, 20)) - 9.5) ** 2).sum(axis=0))
+    shell = abs(radius - 6) < 0.5
+    found = coherent(np.roll(shell, 1, axis=0), shell, 3, spacing=spacing)
+    assert (found.tp, found.coherence, found.jumps) == (shell.sum(), 0.0, 0.0)
+
+
+def test_texture_and_crossings_are_left_alone():
+    texture = np.random.default_rng(0).random(LINE.shape) < 0.15
+    assert coherent(texture, LINE).tp < 0.75 * match(texture, LINE, tolerance=4.3).tp
+    crossing = np.eye(40, 120, 40, dtype=bool)
+    assert match(crossing, LINE, tolerance=4.3).tp == 9
+    assert coherent(crossing, LINE).tp == 0
+    shifted = np.roll(LINE, 3, axis=0) | texture
+    right = [
+        (found.pairs[:, 1, 0] - found.pairs[:, 0, 0] == -3).sum()
+        for found in (match(shifted, LINE, tolerance=4.3), coherent(shifted, LINE))
+    ]
+    assert right[1] > 2 * right[0]
+
+
+def test_between_two_lines_few_pixels_jump():
+    double = np.roll(LINE, 2, axis=0) | np.roll(LINE, -2, axis=0)
+    exact, own = match(double, LINE, tolerance=4.3), coherent(double, LINE)
+    assert own.tp >= 95
+    assert own.coherence < 0.2 < exact.coherence
+
+
+def test_coherence_by_hand():
+    truth = np.zeros((6, 8), bool)
+    truth[2, 1:5] = True
+    found = np.zeros_like(truth)
+    found[2, 1:3] = found[5, 3:5] = True
+    both = match(found, truth, tolerance=3)
+    # along the truth the offsets are 0, 0, 3, 3; along the candidate 0, 0 and 3, 3 do not touch
+    assert both.coherence == pytest.approx(3 / 5)
+    assert both.jumps == pytest.approx(1 / 5)
+    assert match(found, truth, strategy="distance", tolerance=3).coherence is None
+
+
+@pytest.mark.parametrize("empty", [(0, 0), (0, 1), (1, 0)])
+def test_empty_maps_are_as_with_exact(empty):
+    one, two = (LINE & bool(each) for each in empty)
+    assert coherent(one, two).as_dict() | {"strategy": ""} == match(one, two, tolerance=4.3).as_dict() | {
+        "strategy": ""
+    }
+
+
+@pytest.mark.parametrize("text", ["slack=0", "slack=-1", "slack=nan", "steps=-1", "steps=1.5", "steps=101"])
+def test_bad_parameters_are_refused(text):
+    with pytest.raises(InputError, match="must be a"):
+        match(LINE, LINE, strategy=f"coherent({text})")
