@@ -169,9 +169,10 @@ def runs() -> object:
         score_folder,
         tune_folder,
     )
+    from edgecritic.run.complexity import ComplexityRun
     from edgecritic.run.results import Failure, Run
     from edgecritic.run.score import ScoreSettings
-    from edgecritic.run.studies import ComplexityRun, LabelsStudy, PairingStudy
+    from edgecritic.run.studies import LabelsStudy, PairingStudy
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples, synthetic_samples, time_pairing
 

@@ -89,6 +89,33 @@ def test_studies_are_listed_with_paper_figures_data_and_minutes(capsys):
         assert f"data: {study.NEEDS}; minutes: {study.MINUTES}" in text
 
 
+def test_complexity_of_chosen_images_truths_and_patterns(home, tmp_path, capsys):
+    (name,) = sorted(case.id for case in find_cases(None, home / "truth"))[:1]
+    write_map(tmp_path / "family" / "a.png", np.eye(3, dtype=bool))
+    data = ["--data", str(home / "truth"), "--images", str(home / "images"), "--most", "1", "--quiet"]
+    told = ["--show", name, "--annotators", "1,2", "--crop", "5,5,40,40"]
+    own = ["--patterns", str(tmp_path / "family"), "--out", str(tmp_path / "out")]
+    assert main(["study", "complexity", *data, *told, *own]) == 0
+    text = capsys.readouterr().out
+    assert "1 of 3 × 3 pixels" in text
+    assert "PFoM, truth 2" in text
+    assert "PFoM, truth 3" not in text
+    there = files(tmp_path / "out")
+    assert {f"choices-{name}.png", f"choices-{name}-crop.png", f"annotators-{name}.png"} <= there
+    assert {f"curves-{name}.png", "patterns.png", "windows.png", "paper.csv", "curves.csv"} <= there
+    lines = (tmp_path / "out" / "curves.csv").read_text().splitlines()
+    assert len(lines) == 1 + 5 * 99
+    for wrong, words in (
+        (["--show", "nobody"], "there is no image nobody"),
+        (["--annotators", "0"], "whole numbers from 1"),
+        (["--annotators", "9"], "asked for 9"),
+        (["--crop", "1,2,3"], "expects 4 whole numbers"),
+        (["--patterns", str(home / "images")], "patterns"),
+    ):
+        assert main(["study", "complexity", *data, *wrong]) == 1, wrong
+        assert words in capsys.readouterr().err
+
+
 def test_bench_by_strength(home, tmp_path, capsys):
     where = [str(home / "predictions" / "good"), "--truth", str(home / "truth"), "-o", str(tmp_path)]
     assert main(["bench", *where, "--strength", "0,1", "--bootstrap", "0", "--json"]) == 0

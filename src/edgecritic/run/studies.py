@@ -1,4 +1,4 @@
-"""The studies of pairing and complexity, and of the labels of a data set, over many images."""
+"""The studies of pairing, and of the labels of a data set, over many images."""
 
 from __future__ import annotations
 
@@ -13,19 +13,16 @@ from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, balanced, t
 from edgecritic.annotators.perceptual import LabelStrength, strength
 from edgecritic.annotators.votes import dataset_risk
 from edgecritic.datasets.cases import Case, find_cases
-from edgecritic.datasets.content import digest
 from edgecritic.datasets.write import write_map
 from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.inputs import BoolArray
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.sweep import candidate_at
 from edgecritic.run.annotators import AnnotatorsRun, run_annotators
-from edgecritic.run.executor import Progress, absolute, run_tasks
+from edgecritic.run.executor import Progress, run_tasks
 from edgecritic.run.files import write_text
-from edgecritic.run.results import Failure, attempt, failure_rows
-from edgecritic.run.store import RECORDS, kept, record_key
+from edgecritic.run.results import Failure, failure_rows
 from edgecritic.run.strength import StrengthRun, run_strength
-from edgecritic.studies.complexity import ComplexityStudy, ImageCurves, curves_of_case, summarise_curves
 from edgecritic.studies.pairing import (
     DENSE,
     METHODS,
@@ -40,9 +37,7 @@ from edgecritic.studies.pairing import (
 )
 from edgecritic.values import Value
 
-__all__ = ["PairingStudy", "run_pairing", "ComplexityRun", "run_complexity", "LabelsStudy", "run_labels"]
-
-RECORD_VERSION = 1
+__all__ = ["PairingStudy", "run_pairing", "LabelsStudy", "run_labels"]
 
 
 class PairingStudy(Value):
@@ -108,44 +103,6 @@ def run_pairing(
             ]
             times += time_pairing(ndim, number, methods, seed=seed)
     return PairingStudy(accuracy=found, times=tuple(times))
-
-
-class ComplexityRun(Value):
-    """The study of the images that could be studied, and why the others could not."""
-
-    study: ComplexityStudy
-    failures: tuple[Failure, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the study and the failures, ready for JSON."""
-        return {**self.study.as_dict(), "failures": failure_rows(self.failures)}
-
-
-def run_complexity(
-    cases: Sequence[Case],
-    *,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    cluster: str | None = None,
-    fresh: bool = False,
-    progress: Progress | None = None,
-) -> ComplexityRun:
-    """Study images that have a photo and at least one truth.
-
-    Finished images are kept in `out`; `fresh` computes them anew.
-    """
-    seen = [case for case in cases if case.image is not None]
-    if not seen:
-        raise DataError("no image has a photo", remedy="give their folder with --images")
-    folder = absolute(out)
-    records = None if folder is None else folder / RECORDS / "@complexity"
-    work = [(case, records, fresh) for case in seen]
-    finished = list(run_tasks(_curves, work, jobs=jobs, cluster=cluster, progress=progress))
-    curves = [one for one in finished if isinstance(one, ImageCurves)]
-    failures = sorted((one for one in finished if isinstance(one, Failure)), key=lambda one: one.id)
-    if not curves:
-        raise DataError(f"no image could be studied: {failures[0]}")
-    return ComplexityRun(study=summarise_curves(curves), failures=tuple(failures))
 
 
 class LabelsStudy(Value):
@@ -249,34 +206,6 @@ def run_labels(
 def _score(task: tuple[str, int, list[tuple[BoolArray, BoolArray]]]) -> tuple[str, int, Any]:
     name, side, cut = task
     return name, side, accuracy_of_samples(cut)
-
-
-def _curves(task: tuple[Case, Path | None, bool]) -> ImageCurves | Failure:
-    """Compute the curves of a case, or take them from the store; a bad file becomes a failure."""
-    case, folder, fresh = task
-    return attempt(lambda: _kept_curves(case, folder, fresh), lambda message: Failure.of_case(case, message))
-
-
-def _kept_curves(case: Case, folder: Path | None, fresh: bool) -> ImageCurves:
-    read = case.read(image=True)
-    files = digest(read.contents[path] for path in (*case.truths, case.image) if path is not None)
-    key = record_key([RECORD_VERSION, files])
-    content = kept(folder, case.id, key, lambda: _curves_record(read), fresh=fresh)
-    return ImageCurves(
-        image=case.id,
-        detectors=tuple(content["detectors"]),
-        thresholds=np.array(content["thresholds"]),
-        values=np.array(content["values"]),
-    )
-
-
-def _curves_record(case: Case) -> dict[str, Any]:
-    found = curves_of_case(case)
-    return {
-        "detectors": list(found.detectors),
-        "thresholds": found.thresholds.tolist(),
-        "values": found.values.tolist(),
-    }
 
 
 def _detect_all(
