@@ -14,6 +14,7 @@ from edgecritic.cli._options import (
     add_out,
     add_quiet,
     add_split,
+    add_surface,
     add_tolerance,
 )
 
@@ -36,13 +37,7 @@ def add_parser(subparsers: Any) -> None:
     add_split(parser)
     parser.add_argument("--images", metavar="FOLDER", help="photos, shown faintly below the labels")
     add_tolerance(parser)
-    parser.add_argument(
-        "--surface",
-        choices=("given", "inner"),
-        default="given",
-        help="what of a truth is its boundary: what it marks (default), or the inner boundary of the objects "
-        "that it marks or numbers, for masks and label volumes",
-    )
+    add_surface(parser)
     output = parser.add_argument_group("output")
     add_out(output, "results, tables and report")
     output.add_argument(

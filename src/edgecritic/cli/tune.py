@@ -16,6 +16,7 @@ from edgecritic.cli._options import (
     add_out,
     add_quiet,
     add_split,
+    add_surface,
     add_truth,
 )
 
@@ -34,6 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_truth(parser, required=False)
     add_split(parser)
     add_binarize(parser)
+    add_surface(parser)
     what = parser.add_argument_group("algorithm")
     add_ids(
         what,
@@ -85,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
             grey=args.grey,
             split=args.split,
             binarize=args.binarize,
+            surface=args.surface,
             out=args.out,
             jobs=args.jobs,
             cluster=args.cluster,
