@@ -170,9 +170,10 @@ def runs() -> object:
         tune_folder,
     )
     from edgecritic.run.complexity import ComplexityRun
+    from edgecritic.run.labels import LabelsStudy
     from edgecritic.run.results import Failure, Run
     from edgecritic.run.score import ScoreSettings
-    from edgecritic.run.studies import LabelsStudy, PairingStudy
+    from edgecritic.run.studies import PairingStudy
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples, synthetic_samples, time_pairing
 

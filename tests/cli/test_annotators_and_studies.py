@@ -110,7 +110,7 @@ def test_complexity_of_chosen_images_truths_and_patterns(home, tmp_path, capsys)
         (["--annotators", "0"], "whole numbers from 1"),
         (["--annotators", "9"], "asked for 9"),
         (["--crop", "1,2,3"], "expects 4 whole numbers"),
-        (["--patterns", str(home / "images")], "patterns"),
+        (["--patterns", str(home / "images")], "map must be binary"),
     ):
         assert main(["study", "complexity", *data, *wrong]) == 1, wrong
         assert words in capsys.readouterr().err

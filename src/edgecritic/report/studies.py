@@ -1,4 +1,4 @@
-"""The reports of the studies of pairing and labels."""
+"""The reports of the study of pairing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from edgecritic.figures import COLOURS
-from edgecritic.report.annotators import annotators_report
-from edgecritic.report.sections import Content, Figure, Notes, Report, Table, draw, study_report
-from edgecritic.report.strength import strength_report
-from edgecritic.run.studies import LabelsStudy, PairingStudy
+from edgecritic.report.sections import Content, Figure, Report, Table, draw, study_report
+from edgecritic.run.studies import PairingStudy
 
-__all__ = ["pairing_report", "pairing_times_report", "labels_report"]
+__all__ = ["pairing_report", "pairing_times_report"]
 
 
 def pairing_report(study: PairingStudy) -> Report:
@@ -67,34 +65,6 @@ def pairing_times_report(study: PairingStudy) -> Report:
         (f"Growth of time with the number of points (exponent): {text}.",) if slopes else (),
         tables=(table,),
         figures=(_times(study),),
-    )
-
-
-def labels_report(study: LabelsStudy) -> Report:
-    """Make one report of annotators, detectors by label strength, and forced choice."""
-    people = annotators_report(study.annotators)
-    parts = [people]
-    findings = list(people.findings)
-    if study.strength is not None:
-        parts.append(strength_report(study.strength))
-        findings += parts[-1].findings
-    counts = study.as_dict()["trials"]
-    if study.trials:
-        findings.append(
-            f"{counts['hard']} hard and {counts['easy']} easy trials of the forced choice are in trials.json."
-        )
-    for mode, risk in study.risks.items():
-        findings.append(
-            f"Risk of the data set, {mode}: {risk['risk']:.3f} ({risk['low']:.3f} to {risk['high']:.3f}) "
-            f"over {risk['trials']} trials; published: {'.5017' if mode == 'hard' else '.1082'}, chance .5."
-        )
-    return study_report(
-        f"Labels of {study.annotators.results['truth']}",
-        tuple(findings),
-        facts=people.facts,
-        tables=[table for part in parts for table in part.blocks(Table)],
-        figures=[figure for part in parts for figure in part.blocks(Figure)],
-        problems=[line for part in parts for notes in part.blocks(Notes) for line in notes.lines],
     )
 
 

@@ -1,28 +1,16 @@
-"""The studies of pairing, and of the labels of a data set, over many images."""
+"""The study of pairing over many images."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from edgecritic.annotators.answers import read_choices, trials_json
-from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, balanced, trials
-from edgecritic.annotators.perceptual import LabelStrength, strength
-from edgecritic.annotators.votes import dataset_risk
-from edgecritic.datasets.cases import Case, find_cases
-from edgecritic.datasets.write import write_map
-from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
+from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.protocols.presets import get_protocol
-from edgecritic.protocols.sweep import candidate_at
-from edgecritic.run.annotators import AnnotatorsRun, run_annotators
 from edgecritic.run.executor import Progress, run_tasks
-from edgecritic.run.files import write_text
-from edgecritic.run.results import Failure, failure_rows
-from edgecritic.run.strength import StrengthRun, run_strength
 from edgecritic.studies.pairing import (
     DENSE,
     METHODS,
@@ -37,7 +25,7 @@ from edgecritic.studies.pairing import (
 )
 from edgecritic.values import Value
 
-__all__ = ["PairingStudy", "run_pairing", "LabelsStudy", "run_labels"]
+__all__ = ["PairingStudy", "run_pairing"]
 
 
 class PairingStudy(Value):
@@ -105,160 +93,6 @@ def run_pairing(
     return PairingStudy(accuracy=found, times=tuple(times))
 
 
-class LabelsStudy(Value):
-    """Everything about the labels of a data set.
-
-    Attributes
-    ----------
-    annotators : AnnotatorsRun
-    strength : StrengthRun or None
-    trials : tuple of Trial
-    risks : dict
-        By mode the risk that answers show.
-    """
-
-    annotators: AnnotatorsRun
-    strength: StrengthRun | None
-    trials: tuple[Trial, ...]
-    risks: Mapping[str, Any]
-
-    @property
-    def failures(self) -> tuple[Failure, ...]:
-        """What could not be weighed or judged."""
-        return (*self.annotators.failures, *(() if self.strength is None else self.strength.failures))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything but the trials' pixels, ready for JSON."""
-        return {
-            "annotators": self.annotators.as_dict(),
-            "strength": None if self.strength is None else self.strength.as_dict(),
-            "trials": {mode: sum(one.mode == mode for one in self.trials) for mode in MODES},
-            "risks": dict(self.risks),
-            "failures": failure_rows(self.failures),
-        }
-
-
-def run_labels(
-    truth: str | Path,
-    out: str | Path,
-    *,
-    predictions: Mapping[str, str | Path] | None = None,
-    detector: str = "canny(sigma=2)",
-    images: str | Path | None = None,
-    split: str | None = None,
-    most: int | None = None,
-    draws: int = 10,
-    answers: str | Path | None = None,
-    seed: int = 0,
-    jobs: int | None = None,
-    cluster: str | None = None,
-    fresh: bool = False,
-    cache: bool = True,
-    progress: Progress | None = None,
-) -> LabelsStudy:
-    """Weigh the labels of a data set, judge detectors on them, and prepare the forced choice.
-
-    Parameters
-    ----------
-    truth : path
-    out : path
-        Finished work, trials (``trials.json``) and results are kept there.
-    predictions : mapping of name to folder, optional
-        Soft maps of detectors; without any, `detector` is run on the photos.
-    most : int, optional
-        Detectors are judged on the first so many images only.
-    draws : int
-        Of the partial-label control.
-    answers : path, optional
-        Answers of people to ``trials.json`` of an earlier run, as CSV or JSON, or ``answers.csv`` or
-        ``experiment.json`` of an experiment of the studio.
-    fresh, cache : bool
-        As for :func:`edgecritic.run.bench.run_bench`.
-    """
-    own, given = ([], []) if answers is None else read_choices(answers)
-    home = Path(out).absolute()
-    common: dict[str, Any] = {"split": split, "jobs": jobs, "cluster": cluster, "fresh": fresh}
-    common |= {"cache": cache, "progress": progress}
-    people = run_annotators(truth, images=images, out=home, **common)
-    several = {row["id"] for row in people.results["per_image"]}
-    cases = [case for name, case in people.cases.items() if name in several]
-    maps = dict(predictions or {})
-    judged_ids = None
-    if not maps:
-        seen = [case for case in cases if case.image is not None][:most]
-        if not seen:
-            risks = {} if answers is None else _risks(own, given, answers)
-            return LabelsStudy(annotators=people, strength=None, trials=(), risks=risks)
-        judged_ids = {case.id for case in seen}  # an earlier run may have left maps of other images there
-        maps = {detector: _detect_all(seen, detector, home / "detected", jobs, cluster)}
-    judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, only=judged_ids, **common)
-    asked = []
-    for entry in judged["detectors"]:
-        found = find_cases(Path(maps[entry["name"]]).absolute(), Path(truth).absolute(), split=split)
-        wanted = several if judged_ids is None else judged_ids
-        asked += _trials(entry, [case for case in found if case.id in wanted], seed)
-    asked = balanced(asked, seed=seed)
-    write_text(home / "trials.json", trials_json(asked))
-    risks = {} if answers is None else _risks(own or asked, given, answers)
-    return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), risks=risks)
-
-
 def _score(task: tuple[str, int, list[tuple[BoolArray, BoolArray]]]) -> tuple[str, int, Any]:
     name, side, cut = task
     return name, side, accuracy_of_samples(cut)
-
-
-def _detect_all(
-    cases: Sequence[Case], detector: str, folder: Path, jobs: int | None, cluster: str | None
-) -> Path:
-    work = [(case, detector, folder) for case in cases]
-    failures = [message for message in run_tasks(_detect, work, jobs=jobs, cluster=cluster) if message]
-    if failures:
-        raise DataError(failures[0])
-    return folder
-
-
-def _detect(task: tuple[Case, str, Path]) -> str:
-    from edgecritic.detectors import detect
-
-    case, detector, folder = task
-    try:
-        write_map(folder / f"{case.id}.png", detect(case.load_image(), detector).thin)
-    except OutputError:
-        raise  # no other image would fare better
-    except EdgeCriticError as error:
-        return f"{case.id}: {error}"
-    return ""
-
-
-def _trials(entry: Mapping[str, Any], cases: Sequence[Case], seed: int) -> list[Trial]:
-    """Draw hard trials at the threshold of level 0, easy ones at that of the highest level."""
-    protocol = get_protocol("bsds")
-    levels: dict[Mode, float] = {
-        "hard": entry["levels"][0]["threshold"],
-        "easy": entry["levels"][-1]["threshold"],
-    }
-    asked: list[Trial] = []
-    loaded: list[tuple[str, LabelStrength, Any]] = []
-    for case in cases:
-        truths = case.load_truths()
-        found = strength(truths, tolerance=protocol.tolerance_for(truths[0].shape))
-        loaded.append((case.id, found, case.load_strength()))
-    for mode, threshold in levels.items():
-        images = [(name, found, candidate_at(output, threshold)) for name, found, output in loaded]
-        asked += trials(images, mode=mode, detector=entry["name"], seed=seed)
-    return asked
-
-
-def _risks(asked: Sequence[Trial], given: Sequence[Answer], answers: str | Path) -> dict[str, Any]:
-    risks: dict[str, Any] = {}
-    for mode in MODES:
-        some = [trial for trial in asked if trial.mode == mode and trial.part == "main"]
-        names = {trial.id for trial in some}
-        own = [answer for answer in given if answer.trial in names]
-        if own:
-            risks[mode] = dataset_risk(some, own).as_dict()
-    unknown = {answer.trial for answer in given} - {trial.id for trial in asked}
-    if unknown:
-        raise DataError(f"{answers}: names {len(unknown)} trial(s) that are not in trials.json")
-    return risks
