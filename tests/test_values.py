@@ -129,6 +129,8 @@ def studies() -> object:
     from edgecritic.studies.noise import noise
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples, count_pairs, time_methods
     from edgecritic.studies.walkthrough import paper_example, walk_through
+    from edgecritic.measures.coherence import edge_coherence
+    from edgecritic.studies.consensus import consensus
 
     walk = walk_through(*paper_example())
     images = ("a", "a", "b", "b")
@@ -151,6 +153,8 @@ def studies() -> object:
         count_pairs("points, 2-D", point_sets(2, 30, 0), ["eps"]),
         [walk, walk.zones],
         [table, analyse(table), claim("r", "> .95", 0.9, source="Fig. 1")],
+        consensus([np.eye(5) > 0, np.ones((5, 5)) > 0]),
+        edge_coherence(np.eye(5) > 0),
     ]
 
 
@@ -174,16 +178,20 @@ def runs() -> object:
         score_folder,
         tune_folder,
     )
+    from edgecritic.report.complexity import Shown
     from edgecritic.run.complexity import ComplexityRun
+    from edgecritic.run.consensus import run_consensus
     from edgecritic.run.labels import LabelsStudy
     from edgecritic.run.pairing import PairingExample, PairingStudy
     from edgecritic.run.results import Failure, Run
     from edgecritic.run.score import ScoreSettings
+    from edgecritic.run.strong_labels import Kept, write_labels
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
     from edgecritic.studies.cuts import point_sets, synthetic_samples
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples, count_pairs, time_methods
 
     failure = Failure(id="a", message="is grey", path="a.png", detector="mine")
+    curves = curves_of_image(IMAGE, TRUTHS, name="one")
     rates = accuracy("synthetic", {11: accuracy_of_samples(synthetic_samples(11, 3))})
     settings = ScoreSettings(measures=("dice",), binarize=0.5)
     with tempfile.TemporaryDirectory() as home:
@@ -216,9 +224,10 @@ def runs() -> object:
                     ),
                 ),
             ),
-            ComplexityRun(
-                study=summarise_curves([curves_of_image(IMAGE, TRUTHS, name="one")]), failures=(failure,)
-            ),
+            ComplexityRun(study=summarise_curves([curves]), failures=(failure,)),
+            Shown(curves=curves, photo=np.asarray(IMAGE), truths=tuple(TRUTHS), reason="it is small"),
+            [Kept.parse("k=2"), write_labels(people, [Kept.parse("consensus")], f"{home}/strong")],
+            run_consensus({"mine": f"{home}/maps", "again": f"{home}/maps"}),
         ]
 
 

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from edgecritic import figures
-from edgecritic.annotators import Answer, Trial, risks, strength
-from edgecritic.annotators.answers import comparisons_csv
+from edgecritic.annotators import Answer, Trial, risks, simulate_subject, strength
+from edgecritic.annotators.answers import answers_csv, comparisons_csv, read_trials
 from edgecritic.cli.main import main
 from edgecritic.cli.study import find_studies
 from edgecritic.datasets.cases import find_cases
 from edgecritic.datasets.files import read_truths
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
+from edgecritic.studies.labels import mean_drops
 
 
 @pytest.fixture(scope="module")
@@ -314,3 +315,29 @@ def test_an_unreachable_cluster_is_one_line(home, tmp_path, capsys, monkeypatch)
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.3)
     assert main(["annotators", str(home / "truth"), "--cluster", "tcp://127.0.0.1:9"]) == 1
     assert capsys.readouterr().err.startswith("edgecritic: no Dask scheduler answers")
+
+
+def test_labels_tell_risks_by_detector_and_two_data_sets(home, tmp_path, capsys):
+    first, second = tmp_path / "first", tmp_path / "second"
+    base = ["study", "labels", "--data", str(home / "truth"), "--images", str(home / "images"), "--quiet"]
+    maps = [f"--predictions={name}={home / 'predictions' / name}" for name in ("good", "noisy")]
+    assert main([*base, *maps, "--draws", "2", "-o", str(first)]) == 0
+    assert "Mean change over 2 detectors" in capsys.readouterr().out
+    asked = read_trials(first / "trials.json")
+    answers = [one for name in "abc" for one in simulate_subject(asked, name=name, preference=1)]
+    (tmp_path / "a.csv").write_text(answers_csv(answers), encoding="utf-8")
+    more = ["--answers", str(tmp_path / "a.csv"), "--beside", str(first), "-o", str(second), "--json"]
+    assert main([*base, *maps, "--draws", "2", *more]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {(one["detector"], one["mode"]) for one in found["detector_risks"]} == {
+        (one.detector, one.mode) for one in asked
+    }
+    by_name = {one["what"]: one for one in found["claims"]}
+    assert by_name["risk, hard, mean over detectors"]["ours"] == "1.00000"
+    assert not by_name["risk, hard, mean over detectors"]["agrees"]
+    assert by_name["difference of F between the data sets, mean"]["ours"] == "0.0000"
+    assert found["drops"] == mean_drops(found["strength"])
+    there = files(second)
+    assert {"recalls.png", "scores.png", "partial.png", "risks.png", "data-sets.csv", "paper.csv"} <= there
+    assert main([*base, "--beside", str(tmp_path), "-o", str(second)]) == 1
+    capsys.readouterr()
