@@ -121,18 +121,21 @@ def people() -> object:
 
 
 def studies() -> object:
+    from edgecritic.measures.coherence import edge_coherence
     from edgecritic.studies.claims import claim
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
+    from edgecritic.studies.consensus import consensus
     from edgecritic.studies.cuts import point_sets, synthetic_samples
     from edgecritic.studies.displacement import displacement
     from edgecritic.studies.matching import ScoreTable, analyse
     from edgecritic.studies.noise import noise
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples, count_pairs, time_methods
+    from edgecritic.studies.truths import TruthsStudy, judge_truths
     from edgecritic.studies.walkthrough import paper_example, walk_through
-    from edgecritic.measures.coherence import edge_coherence
-    from edgecritic.studies.consensus import consensus
 
     walk = walk_through(*paper_example())
+    judged = judge_truths("a", IMAGE, TRUTHS[:2], detectors=["sobel"], measures=["sk"])
+    names = {"detectors": ("sobel",), "measures": ("sk",), "better": ("lower",)}
     images = ("a", "a", "b", "b")
     f = np.random.default_rng(0).random((4, 1, 4, 4))
     table = ScoreTable(
@@ -152,6 +155,7 @@ def studies() -> object:
         time_methods("points, 2-D", point_sets(2, 30, 0), ["eps"], repeats=1),
         count_pairs("points, 2-D", point_sets(2, 30, 0), ["eps"]),
         [walk, walk.zones],
+        [judged, TruthsStudy(**names, images=(judged,), editor="me")],
         [table, analyse(table), claim("r", "> .95", 0.9, source="Fig. 1")],
         consensus([np.eye(5) > 0, np.ones((5, 5)) > 0]),
         edge_coherence(np.eye(5) > 0),
@@ -169,7 +173,9 @@ def files() -> object:
 
 
 def runs() -> object:
+    from edgecritic.datasets.cases import find_cases
     from edgecritic.datasets.write import write_bsds_mat, write_map
+    from edgecritic.report.complexity import Shown
     from edgecritic.run import (
         detect_folder,
         run_annotators,
@@ -178,14 +184,15 @@ def runs() -> object:
         score_folder,
         tune_folder,
     )
-    from edgecritic.report.complexity import Shown
     from edgecritic.run.complexity import ComplexityRun
     from edgecritic.run.consensus import run_consensus
     from edgecritic.run.labels import LabelsStudy
     from edgecritic.run.pairing import PairingExample, PairingStudy
+    from edgecritic.run.propose import propose_folder
     from edgecritic.run.results import Failure, Run
     from edgecritic.run.score import ScoreSettings
     from edgecritic.run.strong_labels import Kept, write_labels
+    from edgecritic.run.truths import run_truths
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
     from edgecritic.studies.cuts import point_sets, synthetic_samples
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples, count_pairs, time_methods
@@ -208,6 +215,12 @@ def runs() -> object:
             score_folder(f"{home}/maps", f"{home}/truth", settings=settings),
             tune_folder(f"{home}/images", f"{home}/truth", **options),
             detect_folder(f"{home}/images", "sobel", f"{home}/edges"),
+            propose_folder(f"{home}/images", f"{home}/proposed"),
+            run_truths(
+                list(find_cases(None, f"{home}/truth", images=f"{home}/images")),
+                detectors=["sobel"],
+                measures=["sk"],
+            ),
             LabelsStudy(annotators=people, strength=judged, trials=(), risks={}),
             PairingStudy(
                 accuracy=(rates,),
@@ -295,6 +308,7 @@ MAKERS = [
     people,
     studies,
     lambda: edgecritic.match(TRUTHS[0], TRUTHS[1], tolerance=2),
+    lambda: edgecritic.matching.match_pixels(np.array([2, 5]), np.array([3]), (4, 5), tolerance=2, spacing=1),
     labels_and_lesions,
     lambda: edgecritic.score(TRUTHS[0], TRUTHS, ["hausdorff", "jaccard"]),
     lambda: edgecritic.detect(IMAGE, "sobel"),

@@ -27,9 +27,9 @@ __all__ = ["main", "build_parser"]
 
 GROUPS = {
     "judge": ("bench", "score", "match", "doctor"),
-    "look": ("demo", "list"),
+    "look": ("report", "demo", "list"),
     "detect and learn": ("detect", "tune", "fit"),
-    "people": ("annotators", "studio"),
+    "people": ("annotators", "propose", "studio"),
     "papers": ("study", "consensus"),
     "this installation": ("warmup", "completion"),
 }
@@ -44,6 +44,7 @@ judge
   edgecritic match CANDIDATE TRUTH            hits, misses and false alarms
   edgecritic doctor FOLDER --truth FOLDER     what is wrong with these files?
 look
+  edgecritic report RUN RUN --out FOLDER      finished runs side by side
   edgecritic demo                             everything on generated data
   edgecritic list measures                    what there is, with parameters
 detect and learn
@@ -52,6 +53,7 @@ detect and learn
   edgecritic fit pb PHOTOS --truth FOLDER --out FILE  learn from labels
 people
   edgecritic annotators FOLDER                how far annotators agree
+  edgecritic propose PHOTO --out FOLDER       a truth to begin with, and its edits
   edgecritic studio                           label edges in a browser
 papers
   edgecritic study                            the experiments that can be redone

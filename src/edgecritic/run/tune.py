@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from edgecritic.datasets.cases import find_cases
 from edgecritic.datasets.content import digest, read_content
-from edgecritic.datasets.files import read_truths
+from edgecritic.datasets.files import read_mask, read_truths
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.geometry import find_grid
 from edgecritic.datasets.layouts import find_maps
@@ -72,6 +72,7 @@ class _Job:
     grey: bool
     binarize: float | None
     surface: str
+    mask: Path | None
     folder: Path | None
     fresh: bool
 
@@ -88,6 +89,7 @@ def tune_folder(
     split: str | None = None,
     binarize: float | None = None,
     surface: str = "given",
+    masks: str | Path | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
@@ -111,6 +113,9 @@ def tune_folder(
         Use the luminance of colour images.
     split, binarize
         As for :func:`edgecritic.run.bench.run_bench`.
+    masks : path, optional
+        Folder of maps that are on where pixels count, called like the images: what lies elsewhere is taken
+        out of candidates and truths.
     surface : {"given", "inner"}
         As for :func:`edgecritic.run.annotators.run_annotators`.
     out : path, optional
@@ -128,6 +133,7 @@ def tune_folder(
     choose(ids, ())
     places = [images] if isinstance(images, str | Path) else list(images)
     cases = _cases(places, truth, split)
+    valid = _masks(masks, cases)
     home = absolute(out)
     records = None if home is None else home / RECORDS / "@tune"
     options: dict[str, Any] = {"detectors": bound, "measures": ids, "thresholds": thresholds}
@@ -140,6 +146,7 @@ def tune_folder(
             grey=grey,
             binarize=binarize,
             surface=surface,
+            mask=valid.get(name),
             folder=records,
             fresh=fresh,
         )
@@ -213,6 +220,17 @@ def _cases(
     return found
 
 
+def _masks(place: str | Path | None, names: Iterable[str]) -> dict[str, Path]:
+    """Return the mask of every image."""
+    if place is None:
+        return {}
+    found = {name: paths[0].absolute() for name, paths in find_maps(Path(place)).files.items()}
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise InputError(f"holds no mask for {', '.join(missing[:5])}; names must be the same", path=place)
+    return found
+
+
 def _tuned(job: _Job) -> tuple[str, tuple[Tuning, Any, str | None] | str]:
     """Tune one image, or take it from the store, then without the image; a bad file becomes a message."""
     return job.id, attempt(lambda: _tuning(job), str)
@@ -220,13 +238,15 @@ def _tuned(job: _Job) -> tuple[str, tuple[Tuning, Any, str | None] | str]:
 
 def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
     image_file, *truth_files = (read_content(path) for path in (job.path, *job.truths))
-    key = _key(job, [digest([one]) for one in (image_file, *truth_files)])
+    masks = [] if job.mask is None else [read_content(job.mask)]
+    detectors = _with_maps(job)
+    key = _key(job, detectors, [digest([one]) for one in (image_file, *truth_files, *masks)])
     if job.folder is not None and key is not None and not job.fresh:
         content = Store(job.folder).load(job.id, key)
         if content is not None:
             return _as_tuning(content), None, key
     image, kind = load_image(image_file, grey=job.grey)
-    grid = find_grid(image_file, truth_files or [image_file])
+    grid = find_grid(image_file, [*(truth_files or [image_file]), *masks])
     image = grid.bring(image_file, image)
     maps = [
         grid.bring(file, one)
@@ -234,24 +254,49 @@ def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
         for one in read_truths(file, binarize=job.binarize, rule=job.surface)
     ]
     sizes = grid.spacing if kind == "volume" else None
-    found = tune(image, maps or None, kind=kind, name=job.id, spacing=sizes, **job.options)
+    mask = next((grid.bring(file, read_mask(file)) for file in masks), None)
+    found = tune(
+        image,
+        maps or None,
+        kind=kind,
+        name=job.id,
+        spacing=sizes,
+        mask=mask,
+        **{**job.options, "detectors": detectors},
+    )
     return found, image, key
 
 
-def _key(job: _Job, files: list[str]) -> str | None:
+def _with_maps(job: _Job) -> list[Detector] | None:
+    """Return the detectors; folders of saved maps with the bytes of the map of this image."""
+    given = job.options["detectors"]
+    if given is None:
+        return None
+    return [one.read(job.id) if isinstance(one, FolderDetector) else one for one in given]
+
+
+def _key(job: _Job, detectors: Sequence[Detector] | None, files: list[str]) -> str | None:
     """Return the key of a record; None if a detector is a function, which has no contents to compare."""
     names: list[Any] = []
-    for one in job.options["detectors"] or ():
+    for one in detectors or ():
         if isinstance(one, FolderDetector):
-            saved = find_maps(Path(one.folder)).files.get(job.id, ())
-            names.append([str(one), one.recipe, digest(read_content(path) for path in saved)])
+            saved = one.content(job.id)
+            names.append([str(one), one.recipe, digest([] if saved is None else [saved])])
         elif callable(one):
             return None
         else:
             names.append(str(bind(one)))
     thresholds = job.options["thresholds"]
     shown = thresholds if isinstance(thresholds, int | str) else [float(one) for one in thresholds]
-    settings = [names, job.options["measures"], shown, job.grey, job.binarize, job.surface]
+    settings = [
+        names,
+        job.options["measures"],
+        shown,
+        job.grey,
+        job.binarize,
+        job.surface,
+        job.mask is not None,
+    ]
     return record_key([RECORD_VERSION, settings, files])
 
 
