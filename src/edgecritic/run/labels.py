@@ -26,7 +26,7 @@ from edgecritic.studies.claims import Claim
 from edgecritic.studies.labels import compare_data_sets, label_claims, mean_drops
 from edgecritic.values import Value
 
-__all__ = ["LabelsStudy", "run_labels"]
+__all__ = ["LabelsStudy", "detect_all", "run_labels"]
 
 
 class LabelsStudy(Value):
@@ -137,7 +137,7 @@ def run_labels(
             judgements = _risks(own, given, answers)
             return LabelsStudy(annotators=people, strength=None, trials=(), **judgements, beside=other)
         judged_ids = {case.id for case in seen}  # an earlier run may have left maps of other images there
-        maps = {detector: _detect_all(seen, detector, home / "detected", jobs, cluster)}
+        maps = {detector: detect_all(seen, detector, home / "detected", jobs, cluster)}
     judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, only=judged_ids, **common)
     asked = []
     for entry in judged["detectors"]:
@@ -150,9 +150,10 @@ def run_labels(
     return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), **judgements, beside=other)
 
 
-def _detect_all(
+def detect_all(
     cases: Sequence[Case], detector: str, folder: Path, jobs: int | None, cluster: str | None
 ) -> Path:
+    """Run a detector on photos, keep its thin maps in a folder, and return that."""
     work = [(case, detector, folder) for case in cases]
     failures = [message for message in run_tasks(_detect, work, jobs=jobs, cluster=cluster) if message]
     if failures:
