@@ -274,7 +274,7 @@ def published(study: TruthsStudy) -> list[Claim]:
             printed,
             _of(study, levels, name),
             source="Fig. 8 (e, g)",
-            why="a single false alarm among the strongest edges moves it" if name != "omega" else "",
+            why="the lowest of equally good thresholds is taken",
         )
         for name, printed in (("omega", "0.0"), *((name, "1.0") for name in OVER_SEGMENTATION))
     ]
