@@ -160,9 +160,8 @@ def _deviation(problem: _Problem, rows: Indices, columns: Indices, steps: int) -
     places = [np.stack(np.unravel_index(edge.flat, problem.grid.padded), axis=1) for edge in problem.sides]
     moved = places[1][columns] - places[0][rows]
     worst = np.zeros(problem.row.size)
-    for edge, own, link in zip(
-        problem.sides, (rows, columns), (problem.row, problem.links.other), strict=True
-    ):
+    ends = (rows, problem.row), (columns, problem.links.other.astype(np.int64))
+    for edge, (own, link) in zip(problem.sides, ends, strict=True):
         matched = np.zeros(edge.flat.size, dtype=np.bool_)
         offsets = np.zeros((edge.flat.size, moved.shape[1]), dtype=np.int64)
         matched[own], offsets[own] = True, moved
