@@ -125,6 +125,28 @@ def test_same_photos_same_seed_same_digest(tmp_path: Path) -> None:
         detect(photo, f"pb(model='{tmp_path / 'm.json'}', digest='abc')")
 
 
+def test_weights_of_labels() -> None:
+    """Weights of one change nothing; labels that weigh half are as likely as half as many."""
+    photo, truth = scene()
+    plain = fit({"a": photo}, {"a": truth})
+    even = fit({"a": photo}, {"a": truth}, weight={"a": np.ones(truth.shape)})
+    assert even.digest == plain.digest
+    half = fit({"a": photo}, {"a": truth}, weight={"a": np.full(truth.shape, 0.5)})
+    first, second = (one.parameters["weights"]["texture"]["beta"] for one in (plain, half))
+    assert second[0] < first[0]
+    # No weight at all on one of two boundaries is as good as that boundary not being a label, left out.
+    left = truth.copy()
+    left[:, 26:] = False
+    weight, unsure = left.astype(float), truth & ~left
+    without = fit({"a": photo}, {"a": left}, unsure={"a": unsure})
+    alone = fit({"a": photo}, {"a": truth}, weight={"a": weight})
+    for name, one in without.parameters["weights"].items():
+        np.testing.assert_allclose(alone.parameters["weights"][name]["beta"], one["beta"], rtol=0.05)
+    for wrong in (np.ones((3, 3)), np.full(truth.shape, -1.0), np.full(truth.shape, np.nan)):
+        with pytest.raises(InputError, match="weights of a"):
+            fit({"a": photo}, {"a": truth}, weight={"a": wrong})
+
+
 def test_learning_refuses_what_it_cannot_use() -> None:
     photo, truth = scene()
     for photos, labels in (({}, {}), ({"a": photo}, {}), ({"a": photo}, {"a": truth[:5]})):

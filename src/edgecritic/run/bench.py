@@ -25,6 +25,7 @@ from edgecritic.run.places import check_places, data_sets, without_prediction
 from edgecritic.run.protocol_file import find_protocol
 from edgecritic.run.regions import judge_regions, region_entries
 from edgecritic.run.results import Failure, Run
+from edgecritic.run.seen import without_seen
 from edgecritic.run.store import RECORDS
 from edgecritic.run.volumes import volume_notes
 
@@ -83,6 +84,7 @@ def run_bench(
     curves: Sequence[dict[str, Any]] = (),
     cache: bool = True,
     resize: str | None = None,
+    seen: bool = False,
     progress: Progress | None = None,
 ) -> BenchRun:
     """Judge every image of every detector under one protocol.
@@ -132,6 +134,9 @@ def run_bench(
         (`edgecritic.run.cache.cache_folder`).
     resize : "nearest", "bilinear", "bicubic", optional
         How predictions of classes are resized to the size of their truths; without it they must have it.
+    seen : bool
+        Judge maps of photos that their detector has learned from, too. By default those that
+        :func:`edgecritic.run.detect_folder` has listed beside its maps are failures.
     progress : callable, optional
         Called with (done, total).
     """
@@ -159,6 +164,7 @@ def run_bench(
     check_places(detectors, truth, out)
     folder = None if out is None else make_folder(Path(out).absolute())
     reading = Reading(binarize, spacing, resample)
+    refused: list[Failure] = []
     if chosen.classes is not None:
         sets, finished = judge_all_classes(
             detectors,
@@ -177,13 +183,16 @@ def run_bench(
         )
     else:
         sets = data_sets(detectors, truth, images=absolute(images), masks=absolute(masks), split=split)
+        for name, place in detectors.items() if not seen else ():
+            sets[name], lost = without_seen(name, place, sets[name])
+            refused += lost
         people = human and chosen.strategy in _EXACT
         with open_cache(cache and people) as kept:
             work = _jobs(sets, chosen, tuple(extras), folder, fresh, people, reading, kept)
             finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
-    failures = [item for item in finished if isinstance(item, Failure)]
+    failures = [*refused, *(item for item in finished if isinstance(item, Failure))]
     failures += without_prediction(sets)
     regions: dict[str, dict[str, Regions]] = {}
     entries: dict[str, dict[str, Any]] = {}
