@@ -30,6 +30,7 @@ from edgecritic.annotators.answers import (
     trials_json,
     votes_csv,
 )
+from edgecritic.annotators.choice import balanced
 from edgecritic.annotators.votes import wilson_interval
 from edgecritic.errors import DataError, InputError
 
@@ -65,6 +66,63 @@ def test_trials_show_the_right_segments(images, mode, row):
     assert asked == trials(images, mode=mode, detector="net", seed=3)
     fewer = trials(images[:6], mode=mode, detector="net", seed=3)
     assert [{one.left, one.right} for one in fewer] == [{one.left, one.right} for one in asked[:6]]
+
+
+def segments_of(trial):
+    return (trial.left, trial.right) if trial.false_alarm == "left" else (trial.right, trial.left)
+
+
+def test_segments_can_be_judged():
+    """Crumbs are never drawn beside lines, squares never overlap, and lengths are comparable."""
+    rng = np.random.default_rng(7)
+    made = []
+    for number in range(15):
+        shared, own, candidate = (np.zeros((90, 110), bool) for _ in range(3))
+        shared[5, 5:100] = True
+        own[40, 10:90] = True
+        candidate[44:80, 50] = True  # near the label: some squares overlap
+        for mask, at in ((own, 60), (candidate, 70)):
+            mask[rng.integers(at, 90, 40), rng.integers(0, 45, 40)] = True
+        made.append((f"im{number}", strength([shared | own, shared, shared], tolerance=2), candidate))
+    asked = trials(made, mode="hard", detector="net")
+    assert len(asked) == 15
+    for one in asked:
+        alarm, label = segments_of(one)
+        sizes = sorted(len(part.pixels) for part in (alarm, label))
+        assert sizes[0] >= 12
+        assert sizes[1] <= 1.5 * sizes[0]
+        assert max(abs(a - b) for a, b in zip(alarm.centre, label.centre, strict=True)) >= 21
+        assert len({pixel[0] for pixel in label.pixels}) == 1
+
+
+def test_shorter_segments_are_drawn_where_there_is_nothing_else():
+    one, other, candidate = (np.zeros((60, 60), bool) for _ in range(3))
+    one[5, 5:9] = True
+    candidate[50, 10:40] = candidate[40, 50] = True
+    (asked,) = trials([("a", strength([one, other], tolerance=2), candidate)], mode="hard")
+    alarm, label = segments_of(asked)
+    assert len(label.pixels) == 4
+    assert len(alarm.pixels) >= 11  # the line, not the crumb
+    near = np.zeros((60, 60), bool)
+    near[12, 5:9] = True
+    assert trials([("a", strength([one, other], tolerance=2), near)], mode="hard") == []
+
+
+def test_sides_are_balanced_within_modes_and_detectors(images):
+    asked = [
+        one
+        for mode in ("hard", "easy")
+        for name in ("a", "b", "c")
+        for one in trials(images[:5], mode=mode, detector=name)
+    ]
+    even = balanced(asked, seed=2)
+    assert [{one.left, one.right} for one in even] == [{one.left, one.right} for one in asked]
+    for mode in ("hard", "easy"):
+        lefts = [one.false_alarm == "left" for one in even if one.mode == mode]
+        assert abs(2 * sum(lefts) - len(lefts)) <= 1
+        for name in "abc":
+            own = [one.false_alarm == "left" for one in even if (one.mode, one.detector) == (mode, name)]
+            assert abs(2 * sum(own) - len(own)) <= 1
 
 
 def test_images_without_a_false_alarm_are_left_out(images):

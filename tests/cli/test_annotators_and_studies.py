@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from edgecritic import figures
-from edgecritic.annotators import Answer, Trial, risks
+from edgecritic.annotators import Answer, Trial, risks, strength
 from edgecritic.annotators.answers import comparisons_csv
 from edgecritic.cli.main import main
+from edgecritic.cli.study import find_studies
+from edgecritic.datasets.cases import find_cases
+from edgecritic.datasets.files import read_truths
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
 
@@ -48,6 +51,42 @@ def test_annotators_names_bad_images_and_fails(home, tmp_path, capsys):
     told = capsys.readouterr()
     assert "100.00% by all" in told.out
     assert "bad: the annotators' maps differ in shape" in told.err
+
+
+def test_annotators_writes_strong_labels_as_truths(home, tmp_path, capsys):
+    """What is written is what the library keeps, and the next command reads it as truths."""
+    truth, out = str(home / "truth"), tmp_path / "out"
+    kinds = ["consensus", "orphans", "0.6", "k=2", "k=9"]
+    assert main(["annotators", truth, "--write", *kinds, "-o", str(out), "--quiet"]) == 0
+    assert "drawn-by-9 (0 images, 3 with too few annotators)" in capsys.readouterr().out
+    for case in find_cases(None, home / "truth"):
+        found = strength(case.load_truths())
+        expected = {
+            "consensus": found.at_least(1),
+            "orphans": [all_ & ~two for all_, two in zip(found.maps, found.consensus(2), strict=True)],
+            "strength-0.6": found.consensus(3),  # 0.6 of five
+            "drawn-by-2": found.consensus(2),
+        }
+        for name, maps in expected.items():
+            assert np.array_equal(read_truths(out / name / f"{case.id}.mat"), maps), name
+    assert not (out / "drawn-by-9").exists()
+    weaker = main(["bench", str(home / "predictions" / "good"), "--truth", str(out / "consensus"), "--json"])
+    assert weaker == 0
+    capsys.readouterr()
+    for wrong in ("2", "k=0", "some"):
+        assert main(["annotators", truth, "--write", wrong, "-o", str(out)]) == 1
+        assert "a strength from 0 to 1, or k=3" in capsys.readouterr().err
+    assert main(["annotators", truth, "--write", "1"]) == 1
+    assert "give --out" in capsys.readouterr().err
+
+
+def test_studies_are_listed_with_paper_figures_data_and_minutes(capsys):
+    assert main(["study"]) == 0
+    text = capsys.readouterr().out
+    for study in find_studies():
+        assert f"{study.NAME}: {study.TEXT}" in text
+        assert f"{study.PAPER}: {study.FIGURES}" in text
+        assert f"data: {study.NEEDS}; minutes: {study.MINUTES}" in text
 
 
 def test_bench_by_strength(home, tmp_path, capsys):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from edgecritic.cli import tune as command
 from edgecritic.datasets.files import read_mask
@@ -154,3 +155,22 @@ def test_a_table_for_a_narrow_terminal() -> None:
     heads = [block.split()[1] for block in narrow.split("\n\n")]
     assert heads == ["sobel", "canny", "prewitt"]
     assert sum(block.count("*") for block in narrow.split("\n\n")) == 1
+
+
+def test_truths_may_be_objects_in_volumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(3)
+    away = np.linalg.norm(np.indices((12, 14, 13)).reshape(3, -1).T - 6, axis=1).reshape(12, 14, 13)
+    ball = away < 4
+    shell = ball & ~ndimage.binary_erosion(ball)
+    (tmp_path / "images").mkdir()
+    np.save(tmp_path / "images" / "a.npy", ball + rng.normal(0, 0.05, ball.shape))
+    for name, truth in (("objects", 7 * ball.astype(np.uint8)), ("shells", shell)):
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / name / "a.npy", truth)
+    words = ["-d", "sobel", "-m", "f", "hausdorff", "--thresholds", "11", "--json", "-q"]
+    found = []
+    for name, more in (("objects", ["--surface", "inner"]), ("shells", [])):
+        assert run(tmp_path / "images", "--truth", tmp_path / name, *words, *more) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1]
+    assert run(tmp_path / "images", "--truth", tmp_path / "objects", *words) == 1

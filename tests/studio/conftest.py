@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +32,7 @@ from edgecritic.studio.pictures import encode_png, read_photo
 from edgecritic.studio.serve import link_path, server_config
 from edgecritic.studio.settings import Settings
 
+sys.path.append(str(Path(__file__).parent))  # studio_pages
 POSTGRES = os.environ.get("EDGECRITIC_TEST_PG", "")
 OWN = {"x-edgecritic": "1"}
 
@@ -258,3 +260,49 @@ def site(serve_site, store, fill) -> Site:
     """A studio with a project, for the owner at this computer."""
     fill(store)
     return serve_site()
+
+
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser(compiled):
+    """Chromium, started once for a module."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("Chromium was not found")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Return a function that opens a page in a browser of its own; errors of the page fail the test."""
+    contexts, problems = [], []
+
+    def make(**more):
+        context = browser.new_context(**{"viewport": {"width": 1100, "height": 760}} | more)
+        context.set_default_timeout(40_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.problems = problems
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert [one for one in problems if "net::ERR" not in one and "Failed to load resource" not in one] == []
+
+
+@pytest.fixture
+def link(site):
+    """The path of a link that lets Ada label."""
+    return site.owner.post("/projects/1/people", json={"names": ["Ada"]}).json()["invited"][0]["path"]

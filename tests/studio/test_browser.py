@@ -6,12 +6,11 @@ import io
 import json
 import random
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PIL import Image as Picture
+from studio_pages import click, drag, open_tool, saved, shown_map, to_screen
 
 from edgecritic import studio
 from edgecritic.studio import labelling, projects
@@ -19,86 +18,7 @@ from edgecritic.studio.fold import Edit, counting, fold
 from edgecritic.studio.models import Annotation
 from edgecritic.studio.pictures import encode_png, read_photo
 
-playwright = pytest.importorskip("playwright.sync_api")
-
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser(compiled):
-    if CHROMIUM is None:
-        pytest.skip("Chromium was not found")
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
-
-
-@pytest.fixture
-def open_page(browser):
-    """Return a function that opens a page in a browser of its own; errors of the page fail the test."""
-    contexts, problems = [], []
-
-    def make(**more):
-        context = browser.new_context(viewport={"width": 1100, "height": 760}, **more)
-        context.set_default_timeout(40_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        page.problems = problems
-        return page
-
-    yield make
-    for context in contexts:
-        context.close()
-    assert [one for one in problems if "net::ERR" not in one and "Failed to load resource" not in one] == []
-
-
-def open_tool(page, site, link):
-    page.goto(f"{site.url}{link}")
-    page.click("text=scene-0")
-    page.wait_for_selector("body[data-ready=yes]")
-
-
-def to_screen(page, x, y):
-    return page.evaluate(
-        """([x, y]) => {
-          const view = window.studio.view, box = view.canvas.getBoundingClientRect(), size = view.scale / view.ratio;
-          return [box.left + view.x / view.ratio + (x + .5) * size, box.top + view.y / view.ratio + (y + .5) * size];
-        }""",  # noqa: E501
-        [x, y],
-    )
-
-
-def drag(page, *points):
-    for number, point in enumerate(points):
-        page.mouse.move(*to_screen(page, *point), steps=1 if number == 0 else 4)
-        if number == 0:
-            page.mouse.down()
-    page.mouse.up()
-
-
-def click(page, x, y):
-    page.mouse.click(*to_screen(page, x, y))
-
-
-def saved(page):
-    page.wait_for_selector("#state[data-kind=saved]")
-
-
-def shown_map(page, shape):
-    return np.array(page.evaluate("Array.from(window.studio.state.map())"), dtype=bool).reshape(shape)
-
-
-@pytest.fixture
-def link(site):
-    return site.owner.post("/projects/1/people", json={"names": ["Ada"]}).json()["invited"][0]["path"]
 
 
 def test_labelling_from_threshold_to_export(browser, site, link, open_page):

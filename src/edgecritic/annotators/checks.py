@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.annotators.choice import Segment, around
+from edgecritic.annotators.segments import Segment, around
 from edgecritic.inputs import BoolArray
 
 __all__ = ["CHECK_DETECTOR", "obvious_pair"]

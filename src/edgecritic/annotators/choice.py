@@ -7,20 +7,32 @@ the stronger. The share of trials that the false alarm wins is the risk of the d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edgecritic.annotators.perceptual import LabelStrength
+from edgecritic.annotators.segments import LEAST, Segment, draw_pair
 from edgecritic.assignment.dynamic import ExactState
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, as_mask
 from edgecritic.values import Value
 
-__all__ = ["MODES", "PARTS", "SIDES", "Answer", "Segment", "Trial", "around", "other_side", "trials"]
+__all__ = [
+    "MODES",
+    "PARTS",
+    "SIDES",
+    "Answer",
+    "Segment",
+    "Trial",
+    "balanced",
+    "balanced_sides",
+    "other_side",
+    "trials",
+]
 
 Mode = Literal["hard", "easy"]
 Side = Literal["left", "right"]
@@ -30,23 +42,6 @@ PARTS = ("main", "check", "practice")
 SIDES: tuple[Side, ...] = ("left", "right")
 SQUARE = 21
 """Side in pixels of the square that a segment lies in."""
-
-
-class Segment(Value):
-    """A short piece of boundary.
-
-    Attributes
-    ----------
-    kind : "label" or "false alarm"
-    centre : (row, column)
-        The pixel that was drawn.
-    pixels : tuple of (row, column)
-        All pixels of its kind in the square around it.
-    """
-
-    kind: str
-    centre: tuple[int, int]
-    pixels: tuple[tuple[int, int], ...]
 
 
 class Trial(Value):
@@ -159,6 +154,12 @@ def trials(
 ) -> list[Trial]:
     """Draw one trial per image.
 
+    A segment is the piece of a map that hangs together with a drawn pixel (by sides and corners) inside the
+    square around it. Pairs are drawn that people can judge: their squares do not overlap, both have at
+    least 12 pixels (`square` if that is less), and the longer one at most 1.5 times as many as the
+    shorter. Where an image has no such pair, the lengths may differ more, and only where it has no pair of
+    12 pixels they may be shorter.
+
     Parameters
     ----------
     images : iterable of (id, LabelStrength, candidate)
@@ -170,14 +171,15 @@ def trials(
     detector : str
         Its name, part of the trials' ids.
     square : odd int
-        Side of the square around the drawn pixel, in pixels; a segment is what lies in it.
+        Side of the square around the drawn pixel, in pixels.
     seed : int
-        Images are drawn from independently: adding an image does not change the trials of the others.
+        Images are drawn from independently: adding an image does not change the segments of the others.
 
     Returns
     -------
     list of Trial
-        False alarms are on the left in half of them. Images without a label or a false alarm are left out.
+        False alarms are on the left in half of them (`balanced`). Images without a label and a false alarm
+        in squares that do not overlap are left out.
     """
     if mode not in MODES:
         raise InputError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
@@ -186,24 +188,45 @@ def trials(
     drawn = []
     for name, found, candidate in images:
         rng = np.random.default_rng([seed, MODES.index(mode), *f"{detector}/{name}".encode()])
-        pair = _draw(found, as_mask(candidate, "candidate"), mode, square, rng)
+        labels, alarms = _material(found, as_mask(candidate, "candidate"), mode)
+        pair = draw_pair(labels, alarms, square, min(LEAST, square), rng)
         if pair is not None:
-            drawn.append((name, pair))
-    order = np.random.default_rng([seed, len(drawn)]).permutation(len(drawn))
-    made = []
-    for place, (name, (label, alarm)) in zip(order, drawn, strict=True):
-        side = "left" if place % 2 == 0 else "right"
-        fields = {"id": f"{mode}/{detector}/{name}", "image": name, "detector": detector, "mode": mode}
-        made.append(Trial.of(alarm, label, side, **fields))
-    return made
+            fields = {"id": f"{mode}/{detector}/{name}", "image": name, "detector": detector, "mode": mode}
+            drawn.append(Trial.of(pair[1], pair[0], "left", **fields))
+    return balanced(drawn, seed=seed)
 
 
-def around(mask: BoolArray, centre: NDArray[np.int64], square: int, kind: str) -> Segment:
-    """Return the segment of a mask in the square around a pixel."""
-    corner = np.maximum(centre - square // 2, 0)
-    end = centre + square // 2 + 1
-    inside = np.argwhere(mask[corner[0] : end[0], corner[1] : end[1]]) + corner
-    return Segment(kind=kind, centre=_point(centre), pixels=tuple(_point(place) for place in inside))
+def balanced(asked: Sequence[Trial], *, seed: int = 0) -> list[Trial]:
+    """Return the trials with false alarms on the left in half of those of each mode, and of each detector.
+
+    Where their number is odd, the numbers of both sides differ by one.
+    """
+    keys = [((one.part, one.mode), one.detector) for one in asked]
+    sides = balanced_sides(keys, np.random.default_rng([seed, len(asked)]))
+    return [
+        one if one.false_alarm == side else replace(one, left=one.right, right=one.left)
+        for one, side in zip(asked, sides, strict=True)
+    ]
+
+
+def balanced_sides(keys: Sequence[tuple[Any, Any]], rng: np.random.Generator) -> list[Side]:
+    """Return a random side for every key (group, part of the group), in balance within both.
+
+    Examples
+    --------
+    >>> sides = balanced_sides([("hard", "canny")] * 4 + [("easy", "canny")] * 2, np.random.default_rng(1))
+    >>> sides[:4].count("left"), sides[4:].count("left")
+    (2, 1)
+    """
+    shuffled = [int(place) for place in rng.permutation(len(keys))]
+    sides: list[Side] = ["left"] * len(keys)
+    turn, group = 0, None
+    for place in sorted(shuffled, key=lambda place: keys[place]):
+        if keys[place][0] != group:
+            turn, group = int(rng.integers(2)), keys[place][0]
+        sides[place] = SIDES[turn % 2]
+        turn += 1
+    return sides
 
 
 def _segment(values: Mapping[str, Any]) -> Segment:
@@ -212,30 +235,15 @@ def _segment(values: Mapping[str, Any]) -> Segment:
     return Segment(kind=str(values["kind"]), centre=(int(row), int(column)), pixels=pixels)
 
 
-def _draw(
-    found: LabelStrength, candidate: BoolArray, mode: Mode, square: int, rng: np.random.Generator
-) -> tuple[Segment, Segment] | None:
-    """Return a label and a false alarm, or None if there is no such pair in this image."""
+def _material(found: LabelStrength, candidate: BoolArray, mode: Mode) -> tuple[list[BoolArray], BoolArray]:
+    """Return the annotators' labels that may be asked about, and the detector's false alarms."""
     if candidate.shape != found.shape or candidate.ndim != 2:
         raise InputError(
             f"candidate and labels must be images of one shape, got {candidate.shape} and {found.shape}"
         )
     labels = found.orphans() if mode == "hard" else found.consensus()
-    truths = found.maps if mode == "hard" else labels
-    state = ExactState(truths, tolerance=found.tolerance, universe=candidate)
+    state = ExactState(
+        found.maps if mode == "hard" else labels, tolerance=found.tolerance, universe=candidate
+    )
     state.update(added=np.flatnonzero(candidate))
-    alarms = candidate & ~state.matched_candidate
-    places = [np.argwhere(one) for one in labels]
-    total = sum(len(one) for one in places)
-    if total == 0 or not alarms.any():
-        return None
-    pick = int(rng.integers(total))
-    who = int(np.searchsorted(np.cumsum([len(one) for one in places]), pick, side="right"))
-    label = places[who][pick - sum(len(one) for one in places[:who])]
-    spots = np.argwhere(alarms)
-    alarm = spots[int(rng.integers(len(spots)))]
-    return around(labels[who], label, square, "label"), around(alarms, alarm, square, "false alarm")
-
-
-def _point(place: NDArray[np.int64]) -> tuple[int, int]:
-    return int(place[0]), int(place[1])
+    return labels, candidate & ~state.matched_candidate

@@ -11,8 +11,8 @@ from typing import Literal
 __all__ = [
     *("add_truth", "add_data_options", "add_tolerance", "add_out", "add_json", "add_jobs", "add_cluster"),
     *("add_fresh", "add_cache", "add_ids", "add_quiet", "add_split", "add_binarize", "add_spacing"),
-    *("add_model_out", "add_resample"),
-    *("add_seen", "read_numbers", "read_spacing", "read_named", "whole_number"),
+    *("add_model_out", "add_resample", "add_seen", "add_surface"),
+    *("read_numbers", "read_spacing", "read_named", "whole_number"),
 ]
 
 
@@ -63,6 +63,17 @@ def add_resample(group: argparse._ActionsContainer) -> None:
         help="bring a volume whose grid is not that of its truth onto it by the nearest voxels, or take its "
         "voxels in their stored order because its header is wrong; without it such a volume is refused, "
         "unless only the order or direction of its axes differs",
+    )
+
+
+def add_surface(group: argparse._ActionsContainer) -> None:
+    """Add what of a truth is its boundary."""
+    group.add_argument(
+        "--surface",
+        choices=("given", "inner"),
+        default="given",
+        help="what of a truth is its boundary: what it marks (default), or the inner boundary of the objects "
+        "that it marks or numbers, for masks and label volumes",
     )
 
 

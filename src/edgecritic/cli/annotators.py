@@ -14,6 +14,7 @@ from edgecritic.cli._options import (
     add_out,
     add_quiet,
     add_split,
+    add_surface,
     add_tolerance,
 )
 
@@ -36,15 +37,17 @@ def add_parser(subparsers: Any) -> None:
     add_split(parser)
     parser.add_argument("--images", metavar="FOLDER", help="photos, shown faintly below the labels")
     add_tolerance(parser)
-    parser.add_argument(
-        "--surface",
-        choices=("given", "inner"),
-        default="given",
-        help="what of a truth is its boundary: what it marks (default), or the inner boundary of the objects "
-        "that it marks or numbers, for masks and label volumes",
-    )
+    add_surface(parser)
     output = parser.add_argument_group("output")
     add_out(output, "results, tables and report")
+    output.add_argument(
+        "--write",
+        nargs="+",
+        default=[],
+        metavar="consensus|orphans|S|k=N",
+        help="also write these labels as truth files into folders below --out: those that all annotators "
+        "drew, that one drew, of at least the strength S, or that at least N annotators drew",
+    )
     add_json(output)
     add_quiet(output)
     work = parser.add_argument_group("work")
@@ -59,10 +62,15 @@ def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from edgecritic.cli._output import print_json, progress, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
+    from edgecritic.errors import InputError
     from edgecritic.report.annotators import annotators_report, write_annotators
     from edgecritic.report.text import report_text
     from edgecritic.run.annotators import run_annotators
+    from edgecritic.run.strong_labels import Kept, write_labels
 
+    kept = [Kept.parse(one) for one in args.write]
+    if kept and args.out is None:
+        raise InputError("--write needs a folder to write into: give --out")
     with progress("weighing", unit="image", quiet=args.quiet) as step:
         finished = run_annotators(
             args.truth,
@@ -78,12 +86,31 @@ def run(args: argparse.Namespace) -> int:
             cache=args.cache,
             progress=step,
         )
+    failures = list(finished.failures)
+    folders: list[str] = []
     if args.out is not None:
         write_annotators(args.out, finished)
+        with progress("writing", unit="file", quiet=args.quiet or not kept) as step:
+            written = write_labels(
+                finished,
+                kept,
+                args.out,
+                jobs=args.jobs,
+                cluster=args.cluster,
+                cache=args.cache,
+                progress=step,
+            )
+        failures += written.failures
+        folders = [
+            f"{written.folders[name]} ({count} images, {written.left_out[name]} with too few annotators)"
+            for name, count in written.files.items()
+        ]
     if args.json:
         print_json(finished.as_dict())
     else:
         print(report_text(annotators_report(finished, pictures=False), width=terminal_width()))
         if args.out is not None:
             print(f"\nReport: {report_page(args.out)}")
-    return tell_failures(finished.failures)
+        for line in folders:
+            print(f"Truths: {line}")
+    return tell_failures(failures)

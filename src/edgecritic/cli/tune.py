@@ -17,6 +17,7 @@ from edgecritic.cli._options import (
     add_quiet,
     add_seen,
     add_split,
+    add_surface,
     add_truth,
 )
 
@@ -35,6 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_truth(parser, required=False)
     add_split(parser)
     add_binarize(parser)
+    add_surface(parser)
     what = parser.add_argument_group("algorithm")
     add_ids(
         what,
@@ -87,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
             grey=args.grey,
             split=args.split,
             binarize=args.binarize,
+            surface=args.surface,
             out=args.out,
             jobs=args.jobs,
             cluster=args.cluster,

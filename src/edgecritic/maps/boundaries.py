@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, as_array, as_mask, check_dimensions
 
-__all__ = ["TRUTH_RULES", "inner_boundary", "label_boundaries", "truth_boundary"]
+__all__ = ["TRUTH_RULES", "check_truth_rule", "inner_boundary", "label_boundaries", "truth_boundary"]
 
 TRUTH_RULES = MappingProxyType(
     {
@@ -101,6 +101,12 @@ def inner_boundary(labels: Any) -> BoolArray:
         marked[:-1] |= differs
     changes &= array != 0
     return changes
+
+
+def check_truth_rule(rule: str, name: str = "surface") -> None:
+    """Refuse what is no rule of :data:`TRUTH_RULES`; `name` is that of the argument."""
+    if rule not in TRUTH_RULES:
+        raise InputError(f"{name} must be one of {', '.join(TRUTH_RULES)}, got {rule!r}")
 
 
 def truth_boundary(truth: Any, rule: str = "given") -> BoolArray:

@@ -304,9 +304,21 @@ def check_labels(rules: ClassRules, labels: NDArray[Any]) -> None:
     if odd.size:
         shown = ", ".join(map(str, odd[:5])) + (", …" if odd.size > 5 else "")
         raise InputError(
-            f"has label(s) {shown} that the protocol does not know (it knows {known[0]} to {known[-1]})",
+            f"has label(s) {shown} that the protocol does not know (it knows {_runs(known)})",
             remedy="map them to the protocol's labels, or name them in others or ignored of its classes",
         )
+
+
+def _runs(numbers: NDArray[np.int64]) -> str:
+    """Name rising numbers, runs of them by their ends.
+
+    Examples
+    --------
+    >>> _runs(np.array([0, 1, 2, 7, 9]))
+    '0 to 2, 7, 9'
+    """
+    parts = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
+    return ", ".join(str(part[0]) if part.size == 1 else f"{part[0]} to {part[-1]}" for part in parts)
 
 
 def scaled_labels(rules: ClassRules, labels: NDArray[Any]) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.ids import Id, shown
 from edgecritic.inputs import as_spacing, as_tolerance
-from edgecritic.maps.boundaries import TRUTH_RULES
+from edgecritic.maps.boundaries import TRUTH_RULES, check_truth_rule
 from edgecritic.maps.suppression import get_recipe
 from edgecritic.protocols.class_presets import class_presets
 from edgecritic.protocols.classes import ClassRules, as_class_rules
@@ -144,8 +144,7 @@ class Protocol(Value):
         object.__setattr__(self, "ap_rule", ap_rule_name(self.ap_rule))
         if self.duplicates not in DUPLICATES:
             raise InputError(f"duplicates must be one of {', '.join(DUPLICATES)}, got {self.duplicates!r}")
-        if self.truth not in TRUTH_RULES:
-            raise InputError(f"truth must be one of {', '.join(TRUTH_RULES)}, got {self.truth!r}")
+        check_truth_rule(self.truth, "truth")
         if self.mask not in MASKS:
             raise InputError(f"mask must be one of {', '.join(MASKS)} (thinning), got {self.mask!r}")
         if self.ap_rule == "interpolated-101+zero" and not self.zero_threshold:

@@ -13,9 +13,9 @@ from edgecritic.annotators.census import Census, shares
 from edgecritic.annotators.perceptual import agreement_matrix
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
-from edgecritic.errors import DataError, InputError
+from edgecritic.errors import DataError
 from edgecritic.inputs import DEFAULT_RELATIVE_TOLERANCE, as_spacing, as_tolerance
-from edgecritic.maps.boundaries import TRUTH_RULES
+from edgecritic.maps.boundaries import check_truth_rule
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.human import human_level
 from edgecritic.run.cache import open_cache, weigh_labels
@@ -97,8 +97,7 @@ def run_annotators(
     DataError
         If no image has two annotators.
     """
-    if surface not in TRUTH_RULES:
-        raise InputError(f"surface must be one of {', '.join(TRUTH_RULES)}, got {surface!r}")
+    check_truth_rule(surface)
     folder = absolute(out)
     found = find_cases(None, Path(truth).absolute(), images=absolute(images), split=split)
     if not found.cases:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic.annotators.answers import read_choices, trials_json
-from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, trials
+from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, balanced, trials
 from edgecritic.annotators.perceptual import LabelStrength, strength
 from edgecritic.annotators.votes import dataset_risk
 from edgecritic.datasets.cases import Case, find_cases
@@ -240,6 +240,7 @@ def run_labels(
         found = find_cases(Path(maps[entry["name"]]).absolute(), Path(truth).absolute(), split=split)
         wanted = several if judged_ids is None else judged_ids
         asked += _trials(entry, [case for case in found if case.id in wanted], seed)
+    asked = balanced(asked, seed=seed)
     write_text(home / "trials.json", trials_json(asked))
     risks = {} if answers is None else _risks(own or asked, given, answers)
     return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), risks=risks)

@@ -19,6 +19,7 @@ from edgecritic.datasets.names import split_name
 from edgecritic.detectors.base import bind
 from edgecritic.detectors.external import FolderDetector
 from edgecritic.errors import EdgeCriticError, InputError, OutputError
+from edgecritic.maps.boundaries import check_truth_rule
 from edgecritic.matching import match
 from edgecritic.measures.scoring import choose, default_measures
 from edgecritic.run.executor import Progress, absolute, run_tasks
@@ -71,6 +72,7 @@ class _Job:
     options: dict[str, Any]
     grey: bool
     binarize: float | None
+    surface: str
     folder: Path | None
     fresh: bool
     seen: bool
@@ -87,6 +89,7 @@ def tune_folder(
     grey: bool = False,
     split: str | None = None,
     binarize: float | None = None,
+    surface: str = "given",
     out: str | Path | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
@@ -111,6 +114,8 @@ def tune_folder(
         Use the luminance of colour images.
     split, binarize
         As for :func:`edgecritic.run.bench.run_bench`.
+    surface : {"given", "inner"}
+        As for :func:`edgecritic.run.annotators.run_annotators`.
     out : path, optional
         Where finished images are kept; started again, only what is missing is computed.
     jobs, cluster, progress
@@ -122,6 +127,7 @@ def tune_folder(
     each : callable, optional
         Called with name, tuning (with its maps) and image for every image that was computed now.
     """
+    check_truth_rule(surface)
     bound = _detectors(detectors)
     ids = _measures(measures, strategy, truth)
     choose(ids, ())
@@ -138,6 +144,7 @@ def tune_folder(
             options=options,
             grey=grey,
             binarize=binarize,
+            surface=surface,
             folder=records,
             fresh=fresh,
             seen=seen,
@@ -228,7 +235,11 @@ def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
     _refuse_seen(job, image, kind)
     grid = find_grid(image_file, truth_files or [image_file])
     image = grid.bring(image_file, image)
-    maps = [grid.bring(file, one) for file in truth_files for one in read_truths(file, binarize=job.binarize)]
+    maps = [
+        grid.bring(file, one)
+        for file in truth_files
+        for one in read_truths(file, binarize=job.binarize, rule=job.surface)
+    ]
     sizes = grid.spacing if kind == "volume" else None
     found = tune(image, maps or None, kind=kind, name=job.id, spacing=sizes, **job.options)
     return found, image, key
@@ -256,7 +267,7 @@ def _key(job: _Job, files: list[str]) -> str | None:
             names.append(str(bind(one)))
     thresholds = job.options["thresholds"]
     shown = thresholds if isinstance(thresholds, int | str) else [float(one) for one in thresholds]
-    settings = [names, job.options["measures"], shown, job.grey, job.binarize, job.seen]
+    settings = [names, job.options["measures"], shown, job.grey, job.binarize, job.surface, job.seen]
     return record_key([RECORD_VERSION, settings, files])
 
 

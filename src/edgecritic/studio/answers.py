@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -19,11 +20,11 @@ from sqlalchemy.orm import Session
 
 from edgecritic.annotators.choice import SIDES
 from edgecritic.errors import InputError
-from edgecritic.studio.auth import hash_token
+from edgecritic.studio.auth import ending, hash_token
 from edgecritic.studio.database import Database
 from edgecritic.studio.labelling import parse_time
-from edgecritic.studio.models import Answer, Experiment, Invitation, LoginSession, Slot, now
-from edgecritic.studio.problems import NotFound, Problem, Refused
+from edgecritic.studio.models import VISIT_LENGTH, Answer, Experiment, Invitation, LoginSession, Slot, now
+from edgecritic.studio.problems import NotFound, Problem, Refused, ended
 
 __all__ = ["AnswerWriter", "NewAnswer", "parse_answer", "store_answers"]
 
@@ -33,6 +34,7 @@ _GATHER = 0.015
 
 _TABLE = cast(Table, Answer.__table__)
 _LONGEST_REACTION = 3_600_000
+_MOST_PAUSES = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,11 @@ class NewAnswer:
         The place in the schedule.
     side : "left" or "right"
     reaction_ms : int
+        In which the trial was seen.
+    pauses : int
+        How often the trial was put aside before.
+    visit : str
+        Which opening of the page it was given in.
     """
 
     secret: str
@@ -56,6 +63,8 @@ class NewAnswer:
     slot: int
     side: str
     reaction_ms: int
+    pauses: int = 0
+    visit: str = ""
     client_time: datetime | None = None
 
 
@@ -70,12 +79,19 @@ def parse_answer(document: Any, secret: str, invitation_id: int) -> NewAnswer:
         raise InputError("side must be left or right")
     if isinstance(reaction, bool) or not isinstance(reaction, int) or not 0 <= reaction <= _LONGEST_REACTION:
         raise InputError("reaction_ms must be a number of milliseconds, at most an hour")
+    pauses, visit = document.get("pauses", 0), document.get("visit", "")
+    if isinstance(pauses, bool) or not isinstance(pauses, int) or not 0 <= pauses <= _MOST_PAUSES:
+        raise InputError(f"pauses must be a number from 0 to {_MOST_PAUSES}")
+    if not isinstance(visit, str) or not re.fullmatch(f"[0-9a-f]{{0,{VISIT_LENGTH}}}", visit):
+        raise InputError(f"visit must be at most {VISIT_LENGTH} hexadecimal digits")
     return NewAnswer(
         secret=secret,
         invitation_id=invitation_id,
         slot=slot,
         side=side,
         reaction_ms=reaction,
+        pauses=pauses,
+        visit=visit,
         client_time=parse_time(document.get("at")),
     )
 
@@ -96,8 +112,9 @@ def store_answers(session: Session, answers: Sequence[NewAnswer]) -> list[str | 
     refused: dict[int, Problem] = {}
     rows: dict[int, dict[str, Any]] = {}
     for place, answer in enumerate(answers):
-        if allowed.get(hashes[place]) != answer.invitation_id:
-            refused[place] = Refused("this invitation is not valid (any more)")
+        code = allowed.get((hashes[place], answer.invitation_id), "unknown")
+        if code:
+            refused[place] = ended(Refused, code)
         elif slots.get(answer.slot) != answer.invitation_id:
             refused[place] = NotFound("there is no such trial in this schedule")
         else:
@@ -182,23 +199,22 @@ def _settle(future: Future[str], result: str | BaseException) -> None:
         future.set_result(result)
 
 
-def _allowed(session: Session, hashes: set[str]) -> dict[str, int]:
-    """Return the invitation of each session that may answer now, and until the transaction ends."""
-    moment = now()
+def _allowed(session: Session, hashes: set[str]) -> dict[tuple[str, int], str]:
+    """Return for each session and its invitation why it may not answer; empty if it may.
+
+    What is decided by is locked, so that nobody revokes or closes before the transaction ends.
+    """
     rows = session.execute(
-        select(LoginSession.secret_hash, Invitation.id)
+        select(LoginSession, Invitation, Experiment)
         .join(Invitation, Invitation.id == LoginSession.invitation_id)
         .join(Experiment, Experiment.id == Invitation.experiment_id)
-        .where(
-            LoginSession.secret_hash.in_(hashes),
-            LoginSession.expires > moment,
-            Invitation.revoked.is_(None),
-            (Invitation.expires.is_(None)) | (Invitation.expires > moment),
-            Experiment.closed.is_(None),
-        )
+        .where(LoginSession.secret_hash.in_(hashes), LoginSession.expires > now())
         .with_for_update(read=True, of=(Invitation, Experiment))
     )
-    return {row.secret_hash: row.id for row in rows}
+    return {
+        (known.secret_hash, invitation.id): ending(invitation.revoked, invitation.expires, experiment.closed)
+        for known, invitation, experiment in rows
+    }
 
 
 def _row(answer: NewAnswer) -> dict[str, Any]:
@@ -206,6 +222,8 @@ def _row(answer: NewAnswer) -> dict[str, Any]:
         "slot_id": answer.slot,
         "side": answer.side,
         "reaction_ms": answer.reaction_ms,
+        "pauses": answer.pauses,
+        "visit": answer.visit,
         "client_time": answer.client_time,
         "server_time": now(),
     }

@@ -30,7 +30,7 @@ from edgecritic.studio.answers import AnswerWriter
 from edgecritic.studio.database import Database, keep
 from edgecritic.studio.guard import Guard, client_of, is_direct
 from edgecritic.studio.models import Invitation
-from edgecritic.studio.problems import NotFound, Problem
+from edgecritic.studio.problems import NotFound, Problem, ended
 from edgecritic.studio.settings import Settings
 
 __all__ = [
@@ -184,16 +184,19 @@ def guest_of(request: Request, session: Session) -> Invitation:
     """
     invitation_id = whole(request, "guest")
     invitation = keep(session, Invitation, invitation_id)
-    if invitation is None or not auth.is_open(session, invitation):
-        raise NotFound("this invitation is not valid (any more)")
-    if invitation.is_owner:
-        if studio_of(request).is_owner(request, session):
-            return invitation
-        raise NotFound("this invitation is not valid (any more)")
-    found = auth.session_of(session, request.cookies.get(guest_cookie(invitation_id)))
-    if found is None or found.invitation_id != invitation_id:
-        raise NotFound("this invitation is not valid (any more)")
+    if invitation is None or not _is_known(request, session, invitation):
+        raise ended(NotFound, "unknown")
+    if code := auth.why_ended(session, invitation):
+        raise ended(NotFound, code)
     return invitation
+
+
+def _is_known(request: Request, session: Session, invitation: Invitation) -> bool:
+    """Tell whether this browser has shown the invitation; strangers do not learn what has become of it."""
+    if invitation.is_owner:
+        return studio_of(request).is_owner(request, session)
+    found = auth.session_of(session, request.cookies.get(guest_cookie(invitation.id)))
+    return found is not None and found.invitation_id == invitation.id
 
 
 def whole(request: Request, name: str) -> int:
@@ -230,16 +233,16 @@ def wants_page(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "")
 
 
-def _told(request: Request, status: int, message: str) -> Response:
+def _told(request: Request, status: int, message: str, code: str = "") -> Response:
     if wants_page(request):
-        return page(request, "problem.html", status, message=message)
-    return JSONResponse({"error": message}, status)
+        return page(request, "problem.html", status, message=message, code=code)
+    return JSONResponse({"error": message} | ({"code": code} if code else {}), status)
 
 
 def _problem(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, Problem) else 400
-    message = str(error)
-    return _told(request, status, message[:1].upper() + message[1:] + ".")
+    message, code = str(error), error.code if isinstance(error, Problem) else ""
+    return _told(request, status, message[:1].upper() + message[1:] + ".", code)
 
 
 def _http_problem(request: Request, error: Exception) -> Response:

@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -31,6 +31,7 @@ __all__ = [
     "check_length",
     "check_password",
     "end_session",
+    "ending",
     "find_invitation",
     "has_password",
     "hash_token",
@@ -41,6 +42,7 @@ __all__ = [
     "set_password",
     "start_session",
     "use_link",
+    "why_ended",
 ]
 
 _PASSWORD = "owner_password"
@@ -141,25 +143,29 @@ def end_session(session: Session, secret: str | None) -> None:
 
 
 def find_invitation(session: Session, token: str) -> Invitation | None:
-    """Return the invitation of a token unless it was revoked, has expired or its experiment is closed.
-
-    A session that writes holds it.
-    """
+    """Return the invitation of a token, open or not; a session that writes holds it."""
     wanted = select(Invitation).where(Invitation.token_hash == hash_token(token))
     if session.info.get("writes"):
         wanted = wanted.with_for_update(key_share=True)
-    found = session.scalar(wanted)
-    return found if found is not None and is_open(session, found) else None
+    return session.scalar(wanted)
 
 
-def is_open(session: Session, invitation: Invitation) -> bool:
-    """Tell whether an invitation still gives access."""
-    if invitation.revoked is not None or (invitation.expires is not None and invitation.expires <= now()):
-        return False
-    if invitation.experiment_id is None:
-        return True
-    experiment = keep(session, Experiment, invitation.experiment_id)
-    return experiment is not None and experiment.closed is None
+def why_ended(session: Session, invitation: Invitation) -> str:
+    """Return why an invitation gives no access any more, as a code of `problems.ENDED`; empty if it does."""
+    closed = None
+    if invitation.experiment_id is not None:
+        experiment = keep(session, Experiment, invitation.experiment_id)
+        closed = now() if experiment is None else experiment.closed
+    return ending(invitation.revoked, invitation.expires, closed)
+
+
+def ending(revoked: datetime | None, expires: datetime | None, closed: datetime | None) -> str:
+    """Return the code of `problems.ENDED` for an invitation and its experiment; empty if both are open."""
+    if revoked is not None:
+        return "revoked"
+    if closed is not None:
+        return "closed"
+    return "expired" if expires is not None and expires <= now() else ""
 
 
 class RateLimit:

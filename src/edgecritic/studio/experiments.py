@@ -101,7 +101,7 @@ def draw_trials(session: Session, project_id: int, plan: Plan) -> list[choice.Tr
         raise Conflict(
             "no image has labels of two annotators and a detector's map; import or submit some first"
         )
-    drawn = list(_main_trials(material, plan))
+    drawn = choice.balanced(list(_main_trials(material, plan)), seed=plan.seed)
     if not drawn:
         raise Conflict("the detectors have no false alarms against these labels: there is nothing to compare")
     return [*drawn, *_checks(session, material, plan)]
@@ -214,7 +214,7 @@ def invite_subjects(
     """Invite subjects and store the schedule of each before anything is shown.
 
     The order is random, by the experiment's seed and the subject's number. False alarms are on the left
-    in half of a subject's trials, and two subjects in succession see every trial mirrored.
+    in half of a subject's trials of each mode, and two subjects in succession see every trial mirrored.
     """
     experiment = hold(session, Experiment, experiment.id)
     if experiment.closed is not None:
@@ -386,11 +386,10 @@ def _slots(seed: int, number: int, invitation_id: int, trials: Sequence[Trial]) 
 
 
 def _sides(seed: int, number: int, trials: Sequence[Trial]) -> dict[int, str]:
+    """Return the side of the false alarm in every trial, in balance within each part, mode and detector."""
     rng = np.random.default_rng([seed, 13, number // 2])
-    sides = {}
-    for part in choice.PARTS:
-        chosen = [trial.id for trial in trials if trial.part == part]
-        for place, at in enumerate(rng.permutation(len(chosen))):
-            side = "left" if place % 2 == 0 else "right"
-            sides[chosen[int(at)]] = side if number % 2 == 0 else choice.other_side(side)
-    return sides
+    sides = choice.balanced_sides([((trial.part, trial.mode), trial.detector) for trial in trials], rng)
+    return {
+        trial.id: side if number % 2 == 0 else choice.other_side(side)
+        for trial, side in zip(trials, sides, strict=True)
+    }

@@ -40,6 +40,7 @@ def routes() -> list[RuledRoute]:
         get(f"{base}/risk.svg", risk_svg, "owner"),
         get(f"{base}/experiment.json", document, "owner"),
         get("/g/{guest:id}/schedule", schedule, "guest"),
+        get("/g/{guest:id}/state", state, "guest"),
     ]
 
 
@@ -67,6 +68,13 @@ def schedule(request: Request, session: Session) -> Response:
         raise NotFound("this invitation is not for an experiment")
     square = experiment.settings["square"]
     return JSONResponse({"square": square, "slots": experiments.schedule_for(session, invitation)})
+
+
+def state(request: Request, session: Session) -> Response:
+    """Say how many answers of a subject are stored; who may not answer any more is told why."""
+    invitation = guest_of(request, session)
+    answered, total = results.progress_of(session, invitation)
+    return JSONResponse({"answered": answered, "total": total})
 
 
 async def answer(request: Request, given: Any) -> Response:

@@ -28,7 +28,7 @@ from edgecritic.studio.app import (
 from edgecritic.studio.exports import MEDIA_TYPES, encode_map
 from edgecritic.studio.models import Annotation, Image, Invitation, Project, now
 from edgecritic.studio.pictures import encode_png, read_map_file
-from edgecritic.studio.problems import NotFound, Refused
+from edgecritic.studio.problems import NotFound, Refused, ended
 from edgecritic.studio.routing import EDITS, SMALL, UPLOAD, RuledRoute, get, post
 
 __all__ = ["routes", "send_file"]
@@ -68,7 +68,9 @@ def enter(request: Request, session: Session) -> Response:
     invitation = auth.find_invitation(session, token) if known else None
     if invitation is None:
         studio.token_limit.check(client(request))
-        raise NotFound("this invitation is not valid (any more); ask for a new link")
+        raise ended(NotFound, "unknown")
+    if code := auth.why_ended(session, invitation):
+        raise ended(NotFound, code)
     invitation.opened = invitation.opened or now()
     secret = auth.start_session(session, invitation, studio.settings.session_hours)
     response = RedirectResponse(f"/g/{invitation.id}/", 303)

@@ -35,12 +35,15 @@ __all__ = [
     "Project",
     "Secret",
     "Slot",
+    "Tile",
     "Trial",
+    "Version",
     "now",
 ]
 
 NAME_LENGTH = 120
 TRIAL_NAME_LENGTH = 400
+VISIT_LENGTH = 16
 
 
 def now() -> datetime:
@@ -124,6 +127,19 @@ class ImageFile(Base):
     content: Mapped[bytes] = mapped_column(LargeBinary)
 
 
+class Tile(Base):
+    """A square piece of a large picture, at full size (level 0) or 2, 4, 8, … times smaller."""
+
+    __tablename__ = "tiles"
+    image_id: Mapped[int] = mapped_column(ForeignKey("images.id", ondelete="CASCADE"), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(10), primary_key=True)
+    level: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    row: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    column: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    media_type: Mapped[str] = mapped_column(String(40))
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
 class LabelMap(Base):
     """A map that was not drawn here: an imported label or the strength map of a detector."""
 
@@ -197,6 +213,22 @@ class Event(Base):
     server_time: Mapped[datetime] = mapped_column(default=now)
 
 
+class Version(Base):
+    """Edits that did not become part of a map because another window had gone on: kept beside it.
+
+    They follow the first `base` edits of the map.
+    """
+
+    __tablename__ = "versions"
+    __table_args__ = (UniqueConstraint("annotation_id", "key"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    annotation_id: Mapped[int] = _reference("annotations.id", index=False)
+    key: Mapped[str] = mapped_column(String(40))
+    base: Mapped[int]
+    edits: Mapped[list[Any]]
+    created: Mapped[datetime] = mapped_column(default=now)
+
+
 class Experiment(Base):
     """A forced-choice experiment on a project's images."""
 
@@ -243,12 +275,18 @@ class Slot(Base):
 
 
 class Answer(Base):
-    """One answer; a slot has at most one."""
+    """One answer; a slot has at most one.
+
+    The reaction time is that in which the trial was seen; it was put aside `pauses` times before. A visit is
+    one opening of the page, which names itself.
+    """
 
     __tablename__ = "answers"
     slot_id: Mapped[int] = mapped_column(ForeignKey("slots.id", ondelete="CASCADE"), primary_key=True)
     side: Mapped[str] = mapped_column(String(5))
     reaction_ms: Mapped[int]
+    pauses: Mapped[int] = mapped_column(default=0, server_default="0")
+    visit: Mapped[str] = mapped_column(String(VISIT_LENGTH), default="", server_default="")
     client_time: Mapped[datetime | None]
     server_time: Mapped[datetime] = mapped_column(default=now)
 

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from edgecritic.errors import EdgeCriticError
 
-__all__ = ["Problem", "NotFound", "Refused", "Conflict", "NotNow"]
+__all__ = ["ENDED", "Problem", "NotFound", "Refused", "Conflict", "NotNow", "ended"]
+
+ENDED = {
+    "closed": "this experiment was closed, and no more answers are taken",
+    "revoked": "this invitation was taken back by the owner of the studio",
+    "expired": "this invitation has expired; ask for a new link",
+    "unknown": "this invitation is not valid (any more); open your link again, or ask for a new one",
+}
+"""Why a guest may not go on, by the code that the pages know it by."""
 
 
 class Problem(EdgeCriticError):  # noqa: N818 - a reply, not a fault
-    """A request that cannot be served; the message is shown to the person."""
+    """A request that cannot be served; the message is shown to the person.
+
+    `code` tells pages what has happened where they have to know, `status` is that of the reply.
+    """
 
     status = 400
+    code = ""
 
 
 class NotFound(Problem):
@@ -35,3 +47,10 @@ class NotNow(Problem):
     """Too many attempts."""
 
     status = 429
+
+
+def ended(kind: type[Problem], code: str) -> Problem:
+    """Return the problem of a guest who may not go on, with the reason of `ENDED`."""
+    problem = kind(ENDED[code])
+    problem.code = code
+    return problem

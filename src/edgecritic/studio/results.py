@@ -7,9 +7,9 @@ from sqlalchemy.orm import Session
 
 from edgecritic.annotators import choice
 from edgecritic.studio.experiments import trials_of
-from edgecritic.studio.models import Answer, Experiment, Slot, Trial
+from edgecritic.studio.models import Answer, Experiment, Invitation, Slot, Trial
 
-__all__ = ["choices_of", "places_of"]
+__all__ = ["choices_of", "places_of", "progress_of"]
 
 
 def choices_of(session: Session, experiment: Experiment) -> tuple[list[choice.Trial], list[choice.Answer]]:
@@ -39,3 +39,14 @@ def places_of(session: Session, experiment: Experiment) -> dict[int, int]:
         .group_by(Slot.invitation_id)
     )
     return {person: count for person, count in rows}  # noqa: C416 - rows are no pairs for the type checker
+
+
+def progress_of(session: Session, invitation: Invitation) -> tuple[int, int]:
+    """Return how many places of a subject's schedule are answered, and how many there are."""
+    row = session.execute(
+        select(func.count(Answer.slot_id), func.count())
+        .select_from(Slot)
+        .outerjoin(Answer, Answer.slot_id == Slot.id)
+        .where(Slot.invitation_id == invitation.id)
+    ).one()
+    return row[0], row[1]

@@ -7,11 +7,12 @@ import argparse
 from edgecritic.cli._options import whole_number
 from edgecritic.cli.studies._common import add_data, add_output, add_work, bar, cases_of, finish
 
-__all__ = ["NAME", "PAPER", "TEXT", "add_options", "run"]
+__all__ = ["FIGURES", "MINUTES", "NAME", "NEEDS", "PAPER", "TEXT", "add_options", "run"]
 
 NAME = "complexity"
 PAPER = "Gimenez, Martinez, Flesia 2014"
 TEXT = "can edge maps be chosen without truth?"
+FIGURES, NEEDS, MINUTES = "Figs. 1 and 3 to 12, Tables 1 to 3", "photos with one or more truths", "1 / 10"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

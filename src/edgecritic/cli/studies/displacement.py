@@ -6,11 +6,12 @@ import argparse
 
 from edgecritic.cli.studies._common import add_output, finish
 
-__all__ = ["NAME", "PAPER", "TEXT", "add_options", "run"]
+__all__ = ["FIGURES", "MINUTES", "NAME", "NEEDS", "PAPER", "TEXT", "add_options", "run"]
 
 NAME = "displacement"
 PAPER = "Abdulrahman, Magnier, Montesinos 2017"
 TEXT = "how do measures grow with the displacement of an edge?"
+FIGURES, NEEDS, MINUTES = "Fig. 2", "none (generated lines)", "1 / –"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

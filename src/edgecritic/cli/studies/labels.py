@@ -7,11 +7,12 @@ import argparse
 from edgecritic.cli._options import read_named, whole_number
 from edgecritic.cli.studies._common import add_data, add_output, add_work, bar, finish, home_of
 
-__all__ = ["NAME", "PAPER", "TEXT", "add_options", "run"]
+__all__ = ["FIGURES", "MINUTES", "NAME", "NEEDS", "PAPER", "TEXT", "add_options", "run"]
 
 NAME = "labels"
 PAPER = "Hou, Yuille, Koch 2013"
 TEXT = "how strong are the labels of a data set, and what do they do to detectors?"
+FIGURES, NEEDS, MINUTES = "Figs. 1, 3 to 7 and 9", "several annotators; soft maps or photos", "1 / 30"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

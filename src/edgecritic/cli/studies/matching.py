@@ -7,11 +7,12 @@ import argparse
 from edgecritic.cli._options import read_numbers, whole_number
 from edgecritic.cli.studies._common import add_data, add_output, add_work, bar, cases_of, finish
 
-__all__ = ["NAME", "PAPER", "TEXT", "add_options", "run"]
+__all__ = ["FIGURES", "MINUTES", "NAME", "NEEDS", "PAPER", "TEXT", "add_options", "run"]
 
 NAME = "matching"
 PAPER = "survey of boundary matching, group of Lopez-Molina"
 TEXT = "does the choice of the matching strategy matter?"
+FIGURES, NEEDS, MINUTES = "Figs. 1 to 7", "photos with several annotators", "1 / 10"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

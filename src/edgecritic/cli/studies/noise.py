@@ -7,11 +7,12 @@ import argparse
 from edgecritic.cli._options import add_ids, read_numbers, whole_number
 from edgecritic.cli.studies._common import add_output, add_work, bar, finish
 
-__all__ = ["NAME", "PAPER", "TEXT", "add_options", "run"]
+__all__ = ["FIGURES", "MINUTES", "NAME", "NEEDS", "PAPER", "TEXT", "add_options", "run"]
 
 NAME = "noise"
 PAPER = "Abdulrahman, Magnier, Montesinos 2017"
 TEXT = "which detector finds shapes in noise, and which measures say so?"
+FIGURES, NEEDS, MINUTES = "Figs. 5, 7 and 8", "none (generated shapes)", "1 / –"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

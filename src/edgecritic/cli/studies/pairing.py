@@ -7,11 +7,12 @@ import argparse
 from edgecritic.cli._options import read_numbers, whole_number
 from edgecritic.cli.studies._common import add_output, add_work, bar, finish
 
-__all__ = ["NAME", "PAPER", "TEXT", "add_options", "run"]
+__all__ = ["FIGURES", "MINUTES", "NAME", "NEEDS", "PAPER", "TEXT", "add_options", "run"]
 
 NAME = "pairing"
 PAPER = "Smith, Williams 2020"
 TEXT = "how close do cheap pairings come to the optimal one, and how fast are they?"
+FIGURES, NEEDS, MINUTES = "Figs. 4 to 10, Table 1", "none; MNI152 for real sub-images", "1 / 2"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -7,11 +7,12 @@ import argparse
 from edgecritic.cli._options import add_cache, add_fresh, add_jobs, whole_number
 from edgecritic.cli.studies._common import add_data, add_output, bar, finish, home_of
 
-__all__ = ["NAME", "PAPER", "TEXT", "add_options", "run"]
+__all__ = ["FIGURES", "MINUTES", "NAME", "NEEDS", "PAPER", "TEXT", "add_options", "run"]
 
 NAME = "retrain"
 PAPER = "Hou, Yuille, Koch 2013"
 TEXT = "does a detector gain from learning on labels that everybody agrees on?"
+FIGURES, NEEDS, MINUTES = "Fig. 8", "photos with several annotators", "1 / 60"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,8 @@
 // Requests to our own server.
 
 export class Failure extends Error {
-  constructor(message, status) { super(message); this.status = status; }
+  /** `status` is 0 without a connection; `code` tells why a person may not go on. */
+  constructor(message, status, code = "") { super(message); this.status = status; this.code = code; }
 }
 
 export async function send(path, { method = "POST", json, body, headers = {} } = {}) {
@@ -21,7 +22,7 @@ export async function send(path, { method = "POST", json, body, headers = {} } =
   }
   let answer = {};
   try { answer = await reply.json(); } catch { /* not JSON: the status tells enough */ }
-  if (!reply.ok) throw new Failure(answer.error ?? `The server answered ${reply.status}.`, reply.status);
+  if (!reply.ok) throw new Failure(answer.error ?? `The server answered ${reply.status}.`, reply.status, answer.code);
   return answer;
 }
 
