@@ -115,7 +115,8 @@ def test_cross_validation(home: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     )
     assert [len(model.photos) for model in found.models] == [2, 2, 2]
     assert set.intersection(*(set(model.photos) for model in found.models)) == set()
-    assert sorted(found.result.counts) == sorted(case.id for case in module.photo_cases(None, home))
+    cases = module.photo_cases(home / "images", home / "truth")
+    assert sorted(found.result.counts) == sorted(case.id for case in cases)
     assert not found.failures
     assert 0 < found.result.ods.f <= 1
     assert "3 folds" in str(found)

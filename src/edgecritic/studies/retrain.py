@@ -168,16 +168,14 @@ class RetrainStudy(Value):
         return [f"Spearman's ρ of output and label strength, with colour: {', '.join(found)}."]
 
     def _learning(self) -> list[str]:
-        """Say what the last doubling of photos changed, on the labels that were learned from first."""
+        """Tell the learning curve of the labels that were learned from first."""
         lines = []
         for judged in JUDGES:
             points = [one for one in self.curve if (one.trained, one.judged) == (self.trained[0], judged)]
-            if len(points) > 1:
-                before, last = points[-2:]
+            told = ", ".join(f"{one.ods:.4f} from {one.photos}" for one in points)
+            if told:
                 lines.append(
-                    f"Learning curve, judged on {judged} labels: ODS {points[0].ods:.4f} from "
-                    f"{points[0].photos} photos, {before.ods:.4f} from {before.photos}, {last.ods:.4f} from "
-                    f"{last.photos}."
+                    f"Learning curve of {self.trained[0]} labels, judged on {judged}: ODS {told} photos."
                 )
         return lines
 
@@ -199,7 +197,9 @@ def verdict(estimate: float, low: float, high: float) -> str:
     Examples
     --------
     >>> verdict(0.001, -0.002, 0.004)
-    "The paper's statement holds: no gain that could be told from chance."
+    "The paper's statement holds: no gain of practical use."
+    >>> verdict(-0.03, -0.1, 0.03)
+    "The paper's statement is not refuted: no gain is certain, but one of up to 0.03 is not ruled out."
     >>> verdict(0.02, 0.01, 0.03)
     "The paper's statement does not hold here: learning from consensus labels gains."
     """
@@ -209,7 +209,12 @@ def verdict(estimate: float, low: float, high: float) -> str:
         return f"The paper's statement holds in practice: a gain, but of less than {PRACTICAL:g}."
     if high < 0:
         return "The paper's statement holds: learning from consensus labels loses."
-    return "The paper's statement holds: no gain that could be told from chance."
+    if high < PRACTICAL:
+        return "The paper's statement holds: no gain of practical use."
+    return (
+        "The paper's statement is not refuted: no gain is certain, but one of up to "
+        f"{high:.2g} is not ruled out."
+    )
 
 
 def change(estimate: float, low: float, high: float) -> str:
