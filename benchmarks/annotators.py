@@ -13,7 +13,7 @@ from bars import Figure, Given, check, child
 from edgecritic.datasets.cases import find_cases
 from edgecritic.run.annotators import run_annotators
 from edgecritic.run.matching import combine_parts, make_plan, run_parts, study_parts
-from edgecritic.run.studies import run_pairing
+from edgecritic.run.pairing import run_pairing
 from edgecritic.studies.pairing import PairingAccuracy
 from edgecritic.studies.pairs import STRATEGIES, TOLERANCES
 
@@ -76,7 +76,7 @@ PAIRED = "EPS ≥ .98 at every size; EPS > closest > PFOM at the smallest"
 def pairing(kind: str, given: Given) -> Figure:
     """Judge one kind of sub-images by the published order."""
     data = given.data / "mni152" if kind == "mni152" else None
-    study = run_pairing(data, samples=given.size(60, 200), points=(), jobs=2)
+    study = run_pairing(data, samples=given.size(60, 200), points=(), slabs=(), jobs=2)
     found: PairingAccuracy = next(one for one in study.accuracy if one.data == kind)
     eps = min(row[found.methods.index("eps")] for row in found.pearson)
     first = dict(zip(found.methods, found.pearson[0], strict=True))

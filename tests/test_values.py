@@ -123,11 +123,14 @@ def people() -> object:
 def studies() -> object:
     from edgecritic.studies.claims import claim
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
+    from edgecritic.studies.cuts import point_sets, synthetic_samples
     from edgecritic.studies.displacement import displacement
     from edgecritic.studies.matching import ScoreTable, analyse
     from edgecritic.studies.noise import noise
-    from edgecritic.studies.pairing import accuracy, accuracy_of_samples, synthetic_samples, time_pairing
+    from edgecritic.studies.pairing import accuracy, accuracy_of_samples, count_pairs, time_methods
+    from edgecritic.studies.walkthrough import paper_example, walk_through
 
+    walk = walk_through(*paper_example())
     images = ("a", "a", "b", "b")
     f = np.random.default_rng(0).random((4, 1, 4, 4))
     table = ScoreTable(
@@ -144,7 +147,9 @@ def studies() -> object:
         displacement("sk", reach=2, height=8),
         noise(detectors=["sobel"], measures=["sk"], ratios=[4.0], seeds=[1], thresholds=3, size=(32, 40)),
         accuracy("synthetic", {11: accuracy_of_samples(synthetic_samples(11, 3))}),
-        time_pairing(2, 30, ["eps"], repeats=1),
+        time_methods("points, 2-D", point_sets(2, 30, 0), ["eps"], repeats=1),
+        count_pairs("points, 2-D", point_sets(2, 30, 0), ["eps"]),
+        [walk, walk.zones],
         [table, analyse(table), claim("r", "> .95", 0.9, source="Fig. 1")],
     ]
 
@@ -169,11 +174,13 @@ def runs() -> object:
         score_folder,
         tune_folder,
     )
+    from edgecritic.run.pairing import PairingExample, PairingStudy
     from edgecritic.run.results import Failure, Run
     from edgecritic.run.score import ScoreSettings
-    from edgecritic.run.studies import ComplexityRun, LabelsStudy, PairingStudy
+    from edgecritic.run.studies import ComplexityRun, LabelsStudy
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
-    from edgecritic.studies.pairing import accuracy, accuracy_of_samples, synthetic_samples, time_pairing
+    from edgecritic.studies.cuts import point_sets, synthetic_samples
+    from edgecritic.studies.pairing import accuracy, accuracy_of_samples, count_pairs, time_methods
 
     failure = Failure(id="a", message="is grey", path="a.png", detector="mine")
     rates = accuracy("synthetic", {11: accuracy_of_samples(synthetic_samples(11, 3))})
@@ -193,7 +200,21 @@ def runs() -> object:
             tune_folder(f"{home}/images", f"{home}/truth", **options),
             detect_folder(f"{home}/images", "sobel", f"{home}/edges"),
             LabelsStudy(annotators=people, strength=judged, trials=(), risks={}),
-            PairingStudy(accuracy=(rates,), times=tuple(time_pairing(2, 30, ["eps"], repeats=1))),
+            PairingStudy(
+                accuracy=(rates,),
+                times=tuple(time_methods("points, 2-D", point_sets(2, 30, 0), ["eps"], repeats=1)),
+                pairs=tuple(count_pairs("points, 2-D", point_sets(2, 30, 0), ["eps"])),
+                examples=(
+                    PairingExample(
+                        data="synthetic",
+                        side=3,
+                        candidate=np.eye(3) > 0,
+                        truth=np.eye(3) > 0,
+                        scores={"eps": 1.0},
+                        why="it is small",
+                    ),
+                ),
+            ),
             ComplexityRun(
                 study=summarise_curves([curves_of_image(IMAGE, TRUTHS, name="one")]), failures=(failure,)
             ),

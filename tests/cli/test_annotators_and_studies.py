@@ -236,8 +236,8 @@ def test_numbers_that_make_no_study_are_refused_in_one_line(study, options, name
 
 
 def test_pairing_of_samples_that_do_not_vary_has_no_correlation(capsys):
-    from edgecritic.report.studies import pairing_report
-    from edgecritic.run.studies import PairingStudy
+    from edgecritic.report.pairing import pairing_report
+    from edgecritic.run.pairing import PairingStudy
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples
 
     line = np.eye(11, dtype=bool)

@@ -53,9 +53,10 @@ def slow_eps(candidate, truth, window, spacing):
     return pairs
 
 
-def slow_closest(candidate, truth, window, spacing, exclusive):
+def slow_closest(candidate, truth, window, spacing, exclusive, farthest=False):
     free = {tuple(p) for p in np.argwhere(candidate).tolist()}
-    order = list(itertools.chain.from_iterable(zones_of(window, spacing)))
+    zones = list(zones_of(window, spacing))
+    order = list(itertools.chain.from_iterable(reversed(zones) if farthest else zones))
     pairs = {}
     for pixel in map(tuple, np.argwhere(truth).tolist()):
         near = (tuple(a + b for a, b in zip(pixel, offset, strict=True)) for offset in order)
@@ -115,13 +116,13 @@ def test_eps_is_its_definition_when_the_rank_sets_are_deep(shape, densities):
     )
 
 
-@given(cases(), st.booleans())
-@settings(max_examples=100)
-def test_closest_is_its_definition(case, exclusive):
+@given(cases(), st.booleans(), st.booleans())
+@settings(max_examples=150)
+def test_closest_is_its_definition(case, exclusive, farthest):
     candidate, truth, window, spacing = case
-    id_ = f"closest(window={window}, exclusive={exclusive})"
+    id_ = f"closest(window={window}, exclusive={exclusive}, farthest={farthest})"
     found = match(candidate, truth, strategy=id_, spacing=[float(s) for s in spacing])
-    expected = slow_closest(candidate, truth, window, spacing, exclusive)
+    expected = slow_closest(candidate, truth, window, spacing, exclusive, farthest)
     assert pairs_of(found) == expected
     taken = len(set(expected.values()))
     assert (found.tp, found.fp, found.fn) == (
@@ -279,5 +280,7 @@ def test_other_refusals():
         match(np.eye(3), np.eye(3), strategy="eps(window=100001)")
     with pytest.raises(InputError, match="exclusive must be True or False"):
         match(np.eye(3), np.eye(3), strategy="closest(exclusive=no)")
+    with pytest.raises(InputError, match="farthest"):
+        match(np.eye(3), np.eye(3), strategy="closest(farthest=far)")
     with pytest.raises(InputError, match="leave the tolerance out"):
         match(np.eye(3), np.eye(3), strategy="eps", tolerance=2)

@@ -30,7 +30,7 @@ def test_the_maps():
 
 def test_blind_measures_stay_at_their_best(study):
     for name in study.measures:
-        info = measures.get(name).info
+        info = measures.get(name.partition("(")[0]).info
         best = info.range[0] if info.better == "lower" else info.range[1]
         false_alarms, misses = study.curves(name)
         if info.sees == "false alarms":
@@ -68,6 +68,40 @@ def test_normalisation():
     assert normalised(np.array([0.0, 2.0]), np.array([4.0, 1.0]))[1].tolist() == [1.0, 0.25]
 
 
+def test_normalisation_to_the_letter():
+    """Equation (5) case by case, as printed."""
+
+    def printed(f, g):
+        m, big = min(*f, *g), max(*f, *g)
+        if big == m:
+            return [0.0 if big == 0 else 1.0] * len(f)
+        return [(x - m) / (big - m) if big > 1 and m != 0 else x for x in f]
+
+    for f, g in (
+        ([0, 0], [0, 0]),
+        ([3, 3], [3, 3]),
+        ([0, 2], [4, 1]),
+        ([1, 2], [4, 1]),
+        ([0.2, 0.9], [0.1, 1]),
+    ):
+        f, g = np.array(f, float), np.array(g, float)
+        assert normalised(f, g, printed=True)[0] == pytest.approx(printed(f, g))
+        assert normalised(f, g, printed=True)[1] == pytest.approx(printed(g, f))
+
+
+def test_the_paper_is_contradicted_where_numbers_do(study):
+    from dataclasses import replace
+
+    from edgecritic.studies.displacement import published
+
+    assert {one.agrees for one in published(study)} == {True}
+    turned = replace(study, false_alarms=study.misses, misses=study.false_alarms)
+    wrong = [one.what[:3] for one in published(turned) if one.agrees is False]
+    assert wrong == ["FoM", "Ω: ", "FoM", "D_p", "Ψ, "]
+    few = published(displacement(["psi"], reach=3))
+    assert [one.agrees for one in few] == [None] * 6 + [True]
+
+
 def test_table_and_json(study):
     assert len(str(study).splitlines()) == 2 + len(study.measures)
     assert set(json.loads(json.dumps(study.as_dict(), allow_nan=False))["measures"]) == set(study.measures)
@@ -83,7 +117,7 @@ def test_figure(study):
 def test_findings_tell_which_measures_see_distances(study):
     from edgecritic.report.displacement import displacement_report
 
-    _, counting, blind = displacement_report(study, figure=False).findings
+    _, counting, blind, _ = displacement_report(study, figure=False).findings
     assert "dice" in counting
     assert "hausdorff" not in counting + blind
     assert {"precision", "recall", "theta", "omega"} <= set(blind.rstrip(".").replace(",", "").split())

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from edgecritic.errors import InputError
+from edgecritic.studies.cuts import brain_samples
 from edgecritic.studies.matching import join_blocks
 from edgecritic.studies.noise import noise
-from edgecritic.studies.pairing import brain_samples, scores
+from edgecritic.studies.pairing import scores
 from edgecritic.studies.pairs import Comparer
 
 EYE, NOTHING = np.eye(6, dtype=bool), np.zeros((6, 6), dtype=bool)

@@ -96,7 +96,7 @@ def pair_closest(
     size : int
         Number of cells of the padded grid.
     steps : (k,) int64
-        Flat offsets, nearest first, the zero offset included.
+        Flat offsets in the order in which they are tried, the zero offset included.
     exclusive : bool
         Whether a detection can be given away only once.
 

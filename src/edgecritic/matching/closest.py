@@ -1,4 +1,4 @@
-"""The closest distance match: every truth pixel in turn takes the nearest detection."""
+"""The closest distance match, and its opposite: every truth pixel in turn takes a detection near it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["closest"]
     reach="window",
     reference="Bowyer, Kranenburg & Dougherty, CVIU 2001",
 )
-def closest(pair: Pair, *, window: int = 5, exclusive: bool = True) -> Matching:
+def closest(pair: Pair, *, window: int = 5, exclusive: bool = True, farthest: bool = False) -> Matching:
     """Let every truth pixel, in raster order, take the nearest candidate pixel not yet taken.
 
     Parameters
@@ -32,6 +32,9 @@ def closest(pair: Pair, *, window: int = 5, exclusive: bool = True) -> Matching:
         Whether a candidate pixel can be taken only once. If not, several truth pixels can share one:
         `tp` counts truth pixels, `fp` the candidate pixels that nobody took, and precision is the share
         of candidate pixels that were taken.
+    farthest : bool
+        Take the farthest candidate pixel of the window in place of the nearest, as Forbes and Draper did; a
+        pixel at the same place comes last then.
 
     Returns
     -------
@@ -46,6 +49,7 @@ def closest(pair: Pair, *, window: int = 5, exclusive: bool = True) -> Matching:
     ----------
     K. Bowyer, C. Kranenburg, S. Dougherty: Edge Detector Evaluation Using Empirical ROC Curves,
     Computer Vision and Image Understanding 84, 2001.
+    L. A. Forbes, B. A. Draper: Inconsistencies in Edge Detector Evaluation, IEEE CVPR 2000.
 
     Examples
     --------
@@ -54,17 +58,21 @@ def closest(pair: Pair, *, window: int = 5, exclusive: bool = True) -> Matching:
     1
     >>> match([[0, 1, 0, 0]], [[1, 0, 1, 0]], strategy="closest(exclusive=False)").tp
     2
+    >>> match([[1, 0, 1]], [[1, 0, 0]], strategy="closest(farthest=True)").pairs.tolist()
+    [[[0, 2], [0, 0]]]
     """
-    if not isinstance(exclusive, bool):
-        raise InputError(f"exclusive must be True or False, got {exclusive!r}")
+    for name, given in (("exclusive", exclusive), ("farthest", farthest)):
+        if not isinstance(given, bool):
+            raise InputError(f"{name} must be True or False, got {given!r}")
     hood = window_around(pair, window)
+    steps = hood.offsets[np.argsort(-hood.distances, kind="stable")] if farthest else hood.offsets
     grid = Grid.around(pair.candidate.shape, hood.radii)
     wanted = np.flatnonzero(pair.truth)
     partners = pair_closest(
         grid.flatten(wanted),
         grid.locate(pair.candidate),
         grid.size,
-        grid.flat_offsets(hood.offsets),
+        grid.flat_offsets(steps),
         exclusive,
     )
     paired = partners >= 0

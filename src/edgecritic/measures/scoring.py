@@ -43,6 +43,9 @@ FAMILIES = (
     "without truth",
 )
 
+_BESIDE = {"hausdorff": ("hausdorff(percent=5)",), "sk": ("sk(k=2)",)}
+"""Forms of a measure that the ground-truth paper prints beside it."""
+
 Measures = str | Id | Iterable[str | Id] | None
 BoundMeasure = Bound[MeasureInfo]
 
@@ -266,14 +269,16 @@ def score_alone(
 def default_measures(*, starred: bool = False) -> list[str]:
     """Return the ids computed when none are named, by family.
 
-    With `starred` the complements stand in place of their similarities (``f_star`` for ``f``), as the
-    papers on measuring edge detection print them.
+    With `starred` they are those of the ground-truth paper, as it prints them: complements stand in place of
+    their similarities (``f_star`` for ``f``), and beside H and S¹ come H5 % and S².
     """
     entries = [entry for entry in registry if entry.info.default]
     entries = [entry for entry in entries if entry.info.needs not in ("candidate", "segmentation")]
     names = [entry.name for entry in sorted(entries, key=lambda entry: _family_rank(entry.info.family))]
     stars = {name.removesuffix("_star"): name for name in registry.names() if name.endswith("_star")}
-    return [stars.get(name, name) for name in names] if starred else names
+    if not starred:
+        return names
+    return [one for name in names for one in (stars.get(name, name), *_BESIDE.get(name, ()))]
 
 
 def choose(

@@ -2,46 +2,35 @@
 
 After S. Smith and I. Williams: Efficient one-to-one pair matching for 2-D and 3-D edge detection evaluation
 (VISAPP 2020). Accuracy: the figure of merit of each strategy on many small images, correlated with that of
-the Hungarian method. Time: pairs of point sets of growing number and constant density.
+the Hungarian method. Time: pairs of point sets of growing number and constant density, and surfaces.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from edgecritic.errors import InputError, MissingExtraError
+from edgecritic.errors import MissingExtraError
 from edgecritic.figures import COLOURS, axes_of
 from edgecritic.inputs import BoolArray
 from edgecritic.matching import match
 from edgecritic.measures import compare
 from edgecritic.measures.merit import fom
+from edgecritic.studies.claims import Claim, claim, claim_of_order
+from edgecritic.studies.cuts import WINDOW, Sample
 from edgecritic.values import Value
 
 __all__ = [
-    "SIDES",
-    "METHODS",
-    "DENSE",
-    "PairingAccuracy",
-    "PairingTime",
-    "accuracy",
-    "accuracy_of_samples",
-    "synthetic_samples",
-    "brain_samples",
-    "time_pairing",
+    *("SIDES", "METHODS", "DENSE", "TABLE_1", "PairCount", "PairingAccuracy", "PairingTime"),
+    *("accuracy", "accuracy_of_samples", "claims_of_accuracy", "claims_of_pairs", "claims_of_scores"),
+    *("claims_of_times", "count_pairs", "growth", "time_methods"),
 ]
 
 SIDES = tuple(range(11, 30, 2))
 """Sides of the sub-images in pixels."""
-
-WINDOW = 5
-"""T_match: the side of the search window."""
 
 METHODS: dict[str, str | None] = {
     "hungarian": f"hungarian(window={WINDOW}, remove_hits=True)",
@@ -56,9 +45,17 @@ METHODS: dict[str, str | None] = {
 DENSE = "hungarian, dense"
 """The textbook method, timed for comparison; ``hungarian`` works group by group of connected pixels."""
 
-_FORBIDDEN = 1e4
+TABLE_1 = {
+    "eps": (".99",) * 10,
+    "csa": (".99", *("1.00",) * 9),
+    "closest": (".86", ".91", ".94", ".95", ".96", *(".97",) * 5),
+    "fom": (".80", ".87", ".91", ".93", ".95", ".96", ".96", ".97", ".97", ".97"),
+}
+"""Pearson's r with the Hungarian method at the sides 11, 13, …, 29, as the paper prints it; `closest` is its
+CDM, `fom` its PFOM."""
 
-Sample = tuple[BoolArray, BoolArray]
+_FORBIDDEN = 1e4
+_OTHER_IMAGES = "the paper cut its sub-images from volumes of BRATS"
 
 
 class PairingAccuracy(Value):
@@ -73,8 +70,12 @@ class PairingAccuracy(Value):
         Number of sub-images of each side.
     pearson : (sides, methods) tuple of tuples
         ``None`` where a method could not run or scores do not vary.
+    p : (sides, methods) tuple of tuples
+        Two-sided p-values of the correlations.
     mean : (sides, methods) tuple of tuples
         The mean figure of merit.
+    best : tuple of float
+        The mean figure of merit of the Hungarian method, for each side.
     """
 
     data: str
@@ -82,7 +83,15 @@ class PairingAccuracy(Value):
     methods: tuple[str, ...]
     samples: tuple[int, ...]
     pearson: tuple[tuple[float | None, ...], ...]
+    p: tuple[tuple[float | None, ...], ...]
     mean: tuple[tuple[float | None, ...], ...]
+    best: tuple[float | None, ...]
+
+    def r(self, method: str, side: int) -> float | None:
+        """Return the correlation of a method at a side, None if there is none."""
+        if method not in self.methods or side not in self.sides:
+            return None
+        return self.pearson[self.sides.index(side)][self.methods.index(method)]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the correlations over the side of sub-images into `ax`, or a new figure; return the axes."""
@@ -104,20 +113,44 @@ class PairingAccuracy(Value):
                     "side": side,
                     "samples": number,
                     "pearson": dict(zip(self.methods, r, strict=True)),
-                    "mean": dict(zip(self.methods, mean, strict=True)),
+                    "p": dict(zip(self.methods, p, strict=True)),
+                    "mean": {**dict(zip(self.methods, mean, strict=True)), "hungarian": best},
                 }
-                for side, number, r, mean in zip(
-                    self.sides, self.samples, self.pearson, self.mean, strict=True
+                for side, number, r, p, mean, best in zip(
+                    self.sides, self.samples, self.pearson, self.p, self.mean, self.best, strict=True
                 )
             ],
         }
 
 
-class PairingTime(Value):
-    """Seconds of one method on one number of points; the least of several runs."""
+class PairCount(Value):
+    """How many pairs a method makes on one of the sets.
+
+    Attributes
+    ----------
+    method : str
+    scene : str
+        ``points, 2-D``, ``points, 3-D`` or ``surface``.
+    points : int
+        Truth points.
+    possible : int
+        The largest number of pairs that there can be.
+    pairs : int or None
+        ``None`` for a method that pairs nothing.
+    """
 
     method: str
-    ndim: int
+    scene: str
+    points: int
+    possible: int
+    pairs: int | None
+
+
+class PairingTime(Value):
+    """Seconds of one method on one set; the least of several runs."""
+
+    method: str
+    scene: str
     points: int
     seconds: float
 
@@ -140,139 +173,208 @@ def accuracy_of_samples(samples: Iterable[Sample]) -> list[dict[str, float]]:
     return [scores(candidate, truth) for candidate, truth in samples if candidate.any() or truth.any()]
 
 
-def accuracy(data: str, tables: dict[int, list[dict[str, float]]]) -> PairingAccuracy:
+def accuracy(data: str, tables: Mapping[int, list[dict[str, float]]]) -> PairingAccuracy:
     """Correlate the scores of every side with those of the Hungarian method."""
+    from scipy.stats import pearsonr
+
     methods = tuple(name for name in METHODS if name != "hungarian")
-    pearson, means, numbers = [], [], []
-    for rows in tables.values():
-        best = np.array([row["hungarian"] for row in rows])
-        line: list[float | None] = []
-        mean: list[float | None] = []
+    rows = []
+    for scored in tables.values():
+        best = np.array([row["hungarian"] for row in scored])
+        line: list[tuple[float | None, float | None, float | None]] = []
         for name in methods:
-            values = np.array([row.get(name, np.nan) for row in rows])
+            values = np.array([row.get(name, np.nan) for row in scored])
             known = values.size > 1 and bool(np.isfinite(values).all())
-            varied = known and np.ptp(values) > 0 and np.ptp(best) > 0
-            line.append(float(np.corrcoef(values, best)[0, 1]) if varied else None)
-            mean.append(float(values.mean()) if known else None)
-        pearson.append(tuple(line))
-        means.append((*mean, float(best.mean()) if best.size else None))
-        numbers.append(len(rows))
+            mean = float(values.mean()) if known else None
+            if known and np.ptp(values) > 0 and np.ptp(best) > 0:
+                found = pearsonr(values, best)
+                line.append((float(found.statistic), float(found.pvalue), mean))
+            else:
+                line.append((None, None, mean))
+        rows.append(tuple(zip(*line, strict=True)))
     return PairingAccuracy(
         data=data,
         sides=tuple(tables),
         methods=methods,
-        samples=tuple(numbers),
-        pearson=tuple(pearson),
-        mean=tuple(row[:-1] for row in means),
+        samples=tuple(len(scored) for scored in tables.values()),
+        pearson=tuple(row[0] for row in rows),
+        p=tuple(row[1] for row in rows),
+        mean=tuple(row[2] for row in rows),
+        best=tuple(
+            float(np.mean([row["hungarian"] for row in scored])) if scored else None
+            for scored in tables.values()
+        ),
     )
 
 
-def synthetic_samples(side: int, number: int, *, seed: int = 0) -> Iterator[Sample]:
-    """Draw random polylines and a detection of them: jittered, with drop-outs and salt noise.
-
-    Examples
-    --------
-    >>> candidate, truth = next(synthetic_samples(11, 1))
-    >>> candidate.shape, bool(truth.any())
-    ((11, 11), True)
-    """
-    rng = np.random.default_rng([seed, side])
-    for _ in range(number):
-        truth = np.zeros((side, side), dtype=np.bool_)
-        for _ in range(1 + rng.poisson(side / 15)):
-            _stroke(truth, rng.uniform(0, side - 1, (3, 2)))
-        candidate = np.zeros_like(truth)
-        places = np.argwhere(truth)
-        kept = places[rng.random(len(places)) > 0.15]
-        moved = kept + rng.integers(-1, 2, kept.shape) * (rng.random(len(kept)) < 0.6)[:, None]
-        moved = np.clip(moved, 0, side - 1)
-        candidate[moved[:, 0], moved[:, 1]] = True
-        candidate |= rng.random(truth.shape) < 0.03
-        yield candidate, truth
-
-
-def brain_samples(
-    folder: str | Path, sides: Sequence[int], number: int, *, detector: str = "sobel", seed: int = 0
-) -> dict[int, list[Sample]]:
-    """Cut sub-images around truth points of brain slices: tissue borders against a detector's edges.
-
-    The truth is the border of the white matter (share ≥ ½) in coronal slices of the MNI152 template; the
-    candidate is a detector's thinned answer to the T1 image, cut at the threshold of the best F over the
-    slice. Every truth point far enough from the frame can be drawn.
-
-    Parameters
-    ----------
-    folder : path
-        With the NIfTI files ``*t1*`` and ``*wm*`` of the template.
-    sides : sequence of odd int
-    number : int
-        Sub-images of each side, around the same points for all sides.
-    detector : str
-    seed : int
-    """
-    from edgecritic.datasets.files import read_volume
-
-    t1 = read_volume(_only_file(folder, "*t1*.nii*")).array.astype(np.float64)
-    white = read_volume(_only_file(folder, "*wm*.nii*")).array.astype(np.float64)
-    white /= white.max()
-    t1 /= t1.max()
-    rng = np.random.default_rng(seed)
-    half = max(sides) // 2
-    planes = np.linspace(0.3, 0.7, 8)
-    maps = [_slice_maps(t1, white, int(share * t1.shape[1]), detector) for share in planes]
-    points = [
-        (plane, row, column)
-        for plane, (_, truth) in enumerate(maps)
-        for row, column in np.argwhere(truth[half : truth.shape[0] - half, half : truth.shape[1] - half])
-        + half
-    ]
-    drawn = rng.permutation(len(points))[:number]
-    found: dict[int, list[Sample]] = {}
-    for side in sides:
-        reach = side // 2
-        found[side] = []
-        for place in drawn:
-            plane, row, column = points[place]
-            window = np.s_[row - reach : row + reach + 1, column - reach : column + reach + 1]
-            candidate, truth = maps[plane]
-            found[side].append((candidate[window].copy(), truth[window].copy()))
-    return found
-
-
-def time_pairing(
-    ndim: int, points: int, methods: Sequence[str], *, repeats: int = 2, seed: int = 0
+def time_methods(
+    scene: str, sample: Sample, methods: Sequence[str], *, repeats: int = 2, limit: float = np.inf
 ) -> list[PairingTime]:
-    """Time methods on point sets with a perfect pairing inside the window, at constant density.
-
-    Every truth point has one detection at a random place of its window, so that both sets have as many
-    points; the image grows with their number.
-    """
-    candidate, truth = _point_sets(ndim, points, seed)
+    """Time methods on one pair of maps; one that needs more than `limit` seconds is run once."""
+    candidate, truth = sample
+    points = int(np.count_nonzero(truth))
     found = []
     for name in methods:
         call = _method(name)
+        seconds: list[float] = []
         try:
-            call(candidate, truth)
+            while len(seconds) <= repeats and not (seconds and seconds[-1] > limit):
+                begin = time.perf_counter()
+                call(candidate, truth)
+                seconds.append(time.perf_counter() - begin)
         except MissingExtraError:
             continue
-        seconds = []
-        for _ in range(repeats):
-            begin = time.perf_counter()
-            call(candidate, truth)
-            seconds.append(time.perf_counter() - begin)
-        found.append(
-            PairingTime(method=name, ndim=ndim, points=int(np.count_nonzero(truth)), seconds=min(seconds))
-        )
+        found.append(PairingTime(method=name, scene=scene, points=points, seconds=min(seconds)))
     return found
 
 
-def _method(name: str) -> Callable[[BoolArray, BoolArray], Any]:
+def count_pairs(scene: str, sample: Sample, methods: Sequence[str]) -> list[PairCount]:
+    """Count the pairs of methods on one pair of maps, beside the largest possible number."""
+    candidate, truth = sample
+    possible = match(candidate, truth, strategy=f"exact(window={WINDOW})").tp
+    points = int(np.count_nonzero(truth))
+    found = []
+    for name in methods:
+        try:
+            pairs = None if METHODS.get(name, "") is None else int(_method(name)(candidate, truth))
+        except MissingExtraError:
+            continue
+        found.append(PairCount(method=name, scene=scene, points=points, possible=possible, pairs=pairs))
+    return found
+
+
+def growth(times: Iterable[PairingTime]) -> dict[tuple[str, str], float]:
+    """Return the exponents of time over points, by method and scene, in the upper half of the sizes."""
+    found = {}
+    rows = list(times)
+    for key in dict.fromkeys((one.method, one.scene) for one in rows):
+        points = [(one.points, one.seconds) for one in rows if (one.method, one.scene) == key]
+        upper = points[len(points) // 2 - 1 :] if len(points) > 2 else points
+        if len(upper) > 1:
+            x, y = np.log([n for n, _ in upper]), np.log([max(s, 1e-9) for _, s in upper])
+            found[key] = float(np.polyfit(x, y, 1)[0])
+    return found
+
+
+def claims_of_scores() -> list[Claim]:
+    """Compare the printed scores of Fig. 2 and the distances of the worked example (Figs. 4, 5)."""
+    from edgecritic.studies.walkthrough import paper_example, walk_through
+
+    line = np.zeros((5, 13), dtype=np.bool_)
+    line[2, 1:12] = True
+    broken = line.copy()
+    broken[2, 2:12:2], broken[3, 2:12:2] = False, True
+    shifted = np.roll(line, 1, axis=0)
+    lengths = walk_through(*paper_example()).distances
+    names = ("first", "second", "third")
+    return [
+        claim("PFOM of a fragmented edge", ".9545", fom(compare(broken, line)), source="Fig. 2"),
+        claim("PFOM of a displaced edge", ".9000", fom(compare(shifted, line)), source="Fig. 2"),
+        *(
+            claim(f"worked example, {name} distance", printed, length, source="Figs. 4, 5")
+            for name, printed, length in zip(names, ("1.41", "1.41", "2"), lengths, strict=True)
+        ),
+    ]
+
+
+def claims_of_accuracy(found: PairingAccuracy) -> list[Claim]:
+    """Compare the correlations on one kind of data with Table 1 and what the paper concludes from it."""
+    why = _OTHER_IMAGES
+    claims = [
+        claim(
+            f"{found.data}: r of {method}, side {side}",
+            printed,
+            found.r(method, side),
+            source="Table 1",
+            why=why,
+        )
+        for method, row in TABLE_1.items()
+        for side, printed in ((SIDES[0], row[0]), (SIDES[-1], row[-1]))
+    ]
+    ends = {method: found.r(method, SIDES[0]) for method in TABLE_1}
+    claims.append(
+        claim_of_order(
+            f"{found.data}: r at side {SIDES[0]}", ["eps", "closest", "fom"], ends, source="Table 1"
+        )
+    )
+    known = [value for row in found.p for value in row if value is not None]
+    claims.append(
+        claim(
+            f"{found.data}: largest p-value (printed as 0)",
+            "0.000",
+            max(known) if known else None,
+            source="Table 1",
+        )
+    )
+    first = {**dict(zip(found.methods, found.mean[0], strict=True)), "hungarian": found.best[0]}
+    claims.append(
+        claim_of_order(
+            f"{found.data}: mean figure of merit, side {found.sides[0]}",
+            ["fom", "closest", "hungarian"],
+            first,
+            source="Fig. 7",
+            why="a score of CDM above the optimum needs pixels that share a partner, as in 'closest, shared'",
+        )
+    )
+    return claims
+
+
+def claims_of_pairs(counts: Iterable[PairCount]) -> list[Claim]:
+    """Compare the share of possible pairs that EPS makes with the claim that it makes all of them."""
+    largest: dict[str, PairCount] = {}
+    for one in counts:
+        if one.method == "eps" and (one.scene not in largest or one.points >= largest[one.scene].points):
+            largest[one.scene] = one
+    return [
+        claim(
+            f"{one.scene}, {one.points:,} points: share of the possible pairs that EPS makes",
+            "100 %",
+            (one.pairs or 0) / one.possible if one.possible else None,
+            source="section 3.1",
+            why="the pairing is greedy",
+        )
+        for one in largest.values()
+    ]
+
+
+def claims_of_times(times: Iterable[PairingTime]) -> list[Claim]:
+    """Compare how times grow, and who is faster, with Figs. 8 and 9."""
+    rows = list(times)
+    slopes = growth(rows)
+    figures = {"points, 2-D": "Fig. 8", "points, 3-D": "Fig. 9", "surface": "Fig. 9"}
+    claims = []
+    for scene in dict.fromkeys(one.scene for one in rows):
+        source = figures.get(scene, "Fig. 9")
+        for name in ("eps", "closest", "fom"):
+            slope = slopes.get((name, scene))
+            claims.append(
+                claim(
+                    f"{scene}: exponent of {name}",
+                    "1",
+                    slope,
+                    source=source,
+                    why="on few points costs rule that do not grow with them",
+                )
+            )
+        both = [
+            {one.points for one in rows if one.scene == scene and one.method == m} for m in ("csa", "eps")
+        ]
+        last = max(both[0] & both[1], default=None)
+        timed = {one.method: one.seconds for one in rows if one.scene == scene and one.points == last}
+        claims.append(
+            claim_of_order(f"{scene}: seconds at {last or 0:,} points", ["csa", "eps"], timed, source=source)
+        )
+    return claims
+
+
+def _method(name: str) -> Callable[[BoolArray, BoolArray], float]:
+    """Return what runs a method and tells the number of its pairs; Pratt's figure of merit has none."""
     if name == DENSE:
         return _dense_hungarian
     strategy = f"exact(window={WINDOW})" if name == "exact" else METHODS[name]
     if strategy is None:
         return lambda candidate, truth: fom(compare(candidate, truth))
-    return lambda candidate, truth: match(candidate, truth, strategy=strategy)
+    return lambda candidate, truth: match(candidate, truth, strategy=strategy).tp
 
 
 def _dense_hungarian(candidate: BoolArray, truth: BoolArray) -> int:
@@ -284,51 +386,3 @@ def _dense_hungarian(candidate: BoolArray, truth: BoolArray) -> int:
     costs = np.where(steps.max(axis=2) <= WINDOW // 2, np.sqrt((steps**2).sum(axis=2)), _FORBIDDEN)
     rows, columns = linear_sum_assignment(costs)
     return int(np.count_nonzero(costs[rows, columns] < _FORBIDDEN))
-
-
-def _stroke(mask: BoolArray, corners: NDArray[np.float64]) -> None:
-    for start, end in pairwise(corners):
-        steps = int(np.abs(end - start).max()) + 1
-        line = np.rint(np.linspace(start, end, steps + 1)).astype(np.int64)
-        mask[line[:, 0], line[:, 1]] = True
-
-
-def _only_file(folder: str | Path, pattern: str) -> Path:
-    found = sorted(Path(folder).glob(pattern))
-    if not found:
-        raise InputError(f"holds no file {pattern}; the MNI152 template was expected there", path=folder)
-    return found[0]
-
-
-def _slice_maps(t1: NDArray[np.float64], white: NDArray[np.float64], plane: int, detector: str) -> Sample:
-    from edgecritic.detectors import detect
-    from edgecritic.maps.boundaries import label_boundaries
-    from edgecritic.maps.thinning import thin
-
-    truth = thin(label_boundaries((white[:, plane] >= 0.5).astype(np.int64)))
-    found = detect(t1[:, plane], detector, kind="grey")
-    levels = np.linspace(0.1, 0.9, 17)
-    maps = [found.binary(float(level)) for level in levels]
-    best = max(range(len(maps)), key=lambda place: match(maps[place], truth, tolerance=2).f())
-    return maps[best], truth
-
-
-def _point_sets(ndim: int, points: int, seed: int) -> Sample:
-    rng = np.random.default_rng([seed, ndim, points])
-    reach = WINDOW // 2
-    density = 0.05 if ndim == 2 else 0.01
-    side = int(np.ceil((points / density) ** (1 / ndim))) + 2 * reach
-    shape = (side,) * ndim
-    inner = (side - 2 * reach,) * ndim
-    chosen = rng.permutation(int(np.prod(inner)))[:points]
-    places = np.stack(np.unravel_index(chosen, inner), axis=1) + reach
-    truth = np.zeros(shape, dtype=np.bool_)
-    truth[tuple(places.T)] = True
-    candidate = np.zeros(shape, dtype=np.bool_)
-    for place in places:  # one by one: each detection takes a place that is still free
-        for _ in range(50):
-            spot = tuple(place + rng.integers(-reach, reach + 1, ndim))
-            if not candidate[spot]:
-                candidate[spot] = True
-                break
-    return candidate, truth
