@@ -28,6 +28,7 @@ PARTS = {
     "boundary": ("boundary", "boundary_command"),
     "regions": ("regions",),
     "volumes": ("volumes",),
+    "rasters": ("rasters",),
     "classes": ("classes",),
     "measures": ("measures", "meshes", "labels"),
     "detectors": ("detectors",),

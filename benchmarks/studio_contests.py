@@ -29,6 +29,7 @@ from edgecritic.studio.models import (
     LoginSession,
     Project,
     Slot,
+    Version,
 )
 from edgecritic.studio.models import Trial as TrialRow
 from edgecritic.studio.pictures import as_map, encode_png
@@ -209,6 +210,27 @@ class Entering(Contest):
         yield from self.expect(not late, "somebody has entered after the invitation was revoked")
 
 
+class Renewing(Contest):
+    """A person gets new links in several windows: one of them works, and no browser of an older one."""
+
+    turns = ("renew",)
+
+    def prepare(self, session: Session) -> None:
+        self.person = self.world.guest(session, project_id=self.world.project)
+
+    @uses("POST /invitations/{invitation:id}/renew")
+    def renew(self, client: Client) -> None:
+        reply = self.send(client, f"/invitations/{self.person.id}/renew", 200, json={})
+        self.told.append(reply.json()["invited"][0]["path"].removeprefix("/i/"))
+
+    def problems(self, session: Session) -> Iterator[str]:
+        mine = session.get_one(Invitation, self.person.id)
+        known = mine.token_hash in {auth.hash_token(token) for token in self.told}
+        yield from self.expect(known, "the link is none of those that were told")
+        rows = session.scalars(select(LoginSession).where(LoginSession.invitation_id == mine.id)).all()
+        yield from self.expect(not rows, "a browser of an older link may still enter")
+
+
 class Opening(Contest):
     turns = ("open",)
 
@@ -292,6 +314,32 @@ class Editing(Contest):
         yield from self.expect(
             not done or set(self.submits) == {count}, f"submitted with {self.submits} edits, stored {count}"
         )
+
+
+class Versions(Contest):
+    """Two windows keep the same edits beside the map."""
+
+    turns = ("keep",)
+
+    def prepare(self, session: Session) -> None:
+        self.person = self.world.guest(session, project_id=self.world.project)
+        person = session.get_one(Invitation, self.person.id)
+        self.annotation = labelling.open_annotation(session, person, self.world.image).id
+
+    @uses("POST /g/{guest:id}/annotations/{annotation:id}/versions")
+    def keep(self, client: Client) -> None:
+        edits = [{"seq": 0, "key": "a", "op": "draw", "data": {"points": [1, 1, 4, 4]}}]
+        body = {"key": f"v{client.number % 2}", "base": 0, "events": edits}
+        path = f"/g/{self.person.id}/annotations/{self.annotation}/versions"
+        reply = self.send(client, path, 201, cookie=self.person.cookie, json=body)
+        self.told.append(reply.json()["id"])
+
+    def problems(self, session: Session) -> Iterator[str]:
+        stored = session.scalars(select(Version).where(Version.annotation_id == self.annotation)).all()
+        yield from self.expect(
+            {one.id for one in stored} == set(self.told), "versions are missing or doubled"
+        )
+        yield from self.expect(len(stored) == len({one.key for one in stored}), "one version twice")
 
 
 class Reopening(Editing):
@@ -435,5 +483,5 @@ class Links(Contest):
 
 CONTESTS: tuple[type[Contest], ...] = (
     *(Projects, Experiments, Images, Maps, People, OwnerPlaces, Entering),
-    *(Opening, Editing, Reopening, Subjects, Answers, Logins, Links),
+    *(Opening, Editing, Reopening, Subjects, Answers, Logins, Links, Renewing, Versions),
 )

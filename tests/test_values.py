@@ -290,6 +290,7 @@ MAKERS = [
     people,
     studies,
     lambda: edgecritic.match(TRUTHS[0], TRUTHS[1], tolerance=2),
+    lambda: edgecritic.matching.match_pixels(np.array([2, 5]), np.array([3]), (4, 5), tolerance=2, spacing=1),
     labels_and_lesions,
     lambda: edgecritic.score(TRUTHS[0], TRUTHS, ["hausdorff", "jaccard"]),
     lambda: edgecritic.detect(IMAGE, "sobel"),

@@ -45,6 +45,10 @@ class Geometry(Value):
         Number of voxels along each axis; the first three are those of space.
     placed : bool
         Whether position and orientation are known; otherwise only the voxel size is.
+    unit : str
+        Of lengths; pixels of maps of the earth are often in metres, ``m``.
+    frame : str
+        The name of the coordinate system, if it is told; systems that differ are never one grid.
 
     Examples
     --------
@@ -56,9 +60,13 @@ class Geometry(Value):
     affine: NDArray[np.float64]
     shape: tuple[int, ...]
     placed: bool = True
+    unit: str = "mm"
+    frame: str = ""
 
     @classmethod
-    def of(cls, affine: Any, shape: Sequence[int], *, placed: bool = True) -> Geometry:
+    def of(
+        cls, affine: Any, shape: Sequence[int], *, placed: bool = True, unit: str = "mm", frame: str = ""
+    ) -> Geometry:
         """Return the geometry of an affine that can be inverted; refuse any other."""
         matrix = np.array(affine, dtype=np.float64)
         lengths = np.linalg.norm(matrix[:3, :3], axis=0)
@@ -66,7 +74,8 @@ class Geometry(Value):
             raise DataError("tells impossible voxel sizes or positions; its header is damaged")
         if abs(np.linalg.det(matrix[:3, :3] / lengths)) < 1e-3:
             raise DataError("tells axes that lie in one plane; its header is damaged")
-        return cls(affine=matrix, shape=tuple(int(length) for length in shape), placed=placed)
+        sides = tuple(int(length) for length in shape)
+        return cls(affine=matrix, shape=sides, placed=placed, unit=unit, frame=frame)
 
     @classmethod
     def of_spacing(cls, spacing: Sequence[float], shape: Sequence[int]) -> Geometry:
@@ -254,17 +263,21 @@ def _differences(
     for axis in flips:
         expected[:, axis] = shape[axis] - 1 - expected[:, axis]
     off = found - expected
-    if shape == wanted and same_sizes(sizes, truth_sizes) and np.abs(off).max() <= SAME:
+    frames = candidate.frame, truth.frame
+    told = []
+    if all(frames) and frames[0] != frames[1]:
+        told.append(f"its coordinates are {frames[0]}, not {frames[1]}")
+    elif shape == wanted and same_sizes(sizes, truth_sizes) and np.abs(off).max() <= SAME:
         return []
+    noun, unit = "pixel" if len(truth.shape) == 2 else "voxel", truth.unit
     signs = [-1.0 if row in flips else 1.0 for row in range(3)]
     turned = candidate.directions[:, list(axes)] * signs
     cosines = np.clip((turned * truth.directions).sum(axis=0), -1, 1)
     angle = math.degrees(math.acos(float(cosines.min())))
-    told = []
     if shape != wanted:
-        told.append(f"it has {size_text(shape)} voxels where there are {size_text(wanted)}")
+        told.append(f"it has {size_text(shape)} {noun}s where there are {size_text(wanted)}")
     if not same_sizes(sizes, truth_sizes, 1e-6):
-        told.append(f"its voxels have {size_text(sizes)} mm, not {size_text(truth_sizes)} mm")
+        told.append(f"its {noun}s have {size_text(sizes)} {unit}, not {size_text(truth_sizes)} {unit}")
     if angle > 1e-3:
         told.append(f"it is turned by {angle:.3g}°")
     corner = np.array([candidate.solid[axes[row]] - 1 if row in flips else 0 for row in range(3)], float)
@@ -274,10 +287,10 @@ def _differences(
     shift = start - truth.affine[:3, 3]
     if np.linalg.norm(shift) > SAME * min(truth_sizes):
         parts = ", ".join(f"{part:.4g}" for part in shift + 0.0)
-        told.append(f"its first voxel lies {np.linalg.norm(shift):.4g} mm off (x, y, z: {parts} mm)")
+        told.append(f"its first {noun} lies {np.linalg.norm(shift):.4g} {unit} off (x, y, z: {parts} {unit})")
     if shape == wanted and (not told or angle > 1e-3 or len(told) > 1):
         far = np.linalg.norm(off @ truth.affine[:3, :3].T, axis=1).max()
-        told.append(f"its corners lie up to {far:.4g} mm off")
+        told.append(f"its corners lie up to {far:.4g} {unit} off")
     return told
 
 

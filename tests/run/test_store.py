@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 
 import numpy as np
 import pytest
 
 import edgecritic
 from edgecritic.cli.main import main
-from edgecritic.datasets import files
+from edgecritic.datasets import content, files
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
 from edgecritic.report.bench import illustrate
+from edgecritic.run import fit, retrain, tune_folder
 from edgecritic.run.bench import run_bench
 from edgecritic.run.store import Store, kept, record_key, safe_name
 
@@ -97,6 +99,61 @@ def test_what_is_hashed_is_what_was_judged(tmp_path, monkeypatch):
     monkeypatch.undo()
     changed = run_bench({"x": tmp_path / "pred"}, tmp_path / "truth", draws=0, human=False, out=out).results
     assert changed["detectors"][0]["ods"]["f"] < 0.3 < calm["detectors"][0]["ods"]["f"]
+
+
+def _judge_by_a_model(home):
+    from edgecritic.learned.models import load_model, shipped
+
+    case = fit.photo_cases(home / "images", home / "truth")[0]
+    retrain._judged(retrain._Job(case, {"all": load_model(shipped("pb"))}, None, False, None))
+
+
+SEVERAL = {
+    "bench": lambda home: run_bench({"x": home / "predictions/good"}, home / "truth", draws=0, jobs=1),
+    "tune": lambda home: tune_folder(
+        home / "images",
+        home / "truth",
+        detectors=[str(home / "predictions/good")],
+        measures=["sk"],
+        thresholds=3,
+        out=home / "tuned",
+        jobs=1,
+    ),
+    "fit": lambda home: fit._extracted(_first_stage(home)),
+    "retrain": _judge_by_a_model,
+}
+
+
+def _first_stage(home):
+    case = fit.photo_cases(home / "images", home / "truth")[0]
+    return fit._Job(
+        case=case,
+        stage=fit.trainables.bind("pb")()[0],
+        detector="pb",
+        known=None,
+        labels=(fit.Labels(),),
+        seed=0,
+        folder=None,
+        fresh=False,
+        binarize=None,
+        cache=None,
+    )
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_no_file_is_read_twice(name, tmp_path, monkeypatch):
+    """What is read twice may have changed in between, and is then kept under the hash of another state."""
+    home, times = write(tmp_path, 1), Counter()
+    real = content._read
+
+    def counted(file, limit):
+        times[file.name, file.parent.name] += 1
+        return real(file, limit)
+
+    monkeypatch.setattr(content, "_read", counted)
+    SEVERAL[name](home)
+    assert len(times) >= 2
+    assert [file for file, number in times.items() if number > 1] == []
 
 
 @pytest.mark.parametrize("change", ["another", "gone"])

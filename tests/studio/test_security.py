@@ -76,6 +76,7 @@ OWNER_ONLY = [
     ("POST", "/experiments/1/close"),
     ("POST", "/annotations/1/reopen"),
     ("POST", "/invitations/1/revoke"),
+    ("POST", "/invitations/1/renew"),
 ]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from sqlalchemy import func, select
-from studio_pages import invite
+from studio_pages import click, invite, open_tool, saved, shown_map
 
-from edgecritic.studio import experiments
-from edgecritic.studio.models import Answer
+from edgecritic.studio import experiments, labelling, projects
+from edgecritic.studio.fold import Edit, fold
+from edgecritic.studio.models import Annotation, Answer, Image, Version
 
 
 @pytest.fixture
@@ -151,3 +152,123 @@ def test_a_pause_is_told_with_the_answer(site, experiment, open_page):
     assert first.reaction_ms >= 400 + 300 + 230
     assert second.pauses == 0
     assert len(first.visit) == 12
+
+
+def edits_of(site, annotation=1):
+    with site.database.reading() as session:
+        return list(labelling.edits_of(session, session.get_one(Annotation, annotation)))
+
+
+def line(page, *points):
+    """Draw a line from corner to corner."""
+    page.keyboard.press("p")
+    for point in points:
+        click(page, *point)
+    page.keyboard.press("Enter")
+
+
+MINE = Edit("draw", {"points": [5, 5, 30, 12]})
+THEIRS = Edit("draw", {"points": [6, 50, 40, 60]})
+
+
+def test_an_open_line_is_no_saved_edit_and_is_kept(site, link, open_page):
+    page = open_page()
+    open_tool(page, site, link)
+    saved(page)
+    page.keyboard.press("p")
+    click(page, 5, 5)
+    click(page, 30, 12)
+    assert page.text_content("#state") == "Open line, kept here"
+    page.keyboard.press("n")
+    page.wait_for_url("**/label/2")
+    page.wait_for_selector("body[data-ready=yes]")
+    saved(page)
+    assert edits_of(site) == []
+    page.keyboard.press("b")
+    page.wait_for_url("**/label/1")
+    page.wait_for_selector("#state[data-kind=open]")
+    page.reload()
+    page.wait_for_selector("#state[data-kind=open]")
+    page.keyboard.press("Enter")
+    saved(page)
+    assert edits_of(site) == [MINE]
+
+
+def two_windows(site, link, open_page):
+    """Edit an image without a connection in one browser and with one in another; return the first."""
+    first, second = open_page(), open_page()
+    for page in (first, second):
+        open_tool(page, site, link)
+        saved(page)
+    first.context.set_offline(True)
+    line(first, (5, 5), (30, 12))
+    first.wait_for_selector("#state[data-kind=offline]")
+    line(second, (6, 50), (40, 60))
+    saved(second)
+    return first
+
+
+@pytest.mark.parametrize("reloaded", [False, True])
+def test_edits_of_two_windows_can_be_put_together(site, link, open_page, reloaded):
+    page = two_windows(site, link, open_page)
+    page.context.set_offline(False)
+    if reloaded:
+        page.reload()
+    page.wait_for_selector("#clash-dialog[open]")
+    assert page.text_content("#clash-mine") == "1 edit"
+    page.keyboard.press("Escape")
+    assert page.is_visible("#clash-dialog")
+    page.click("[data-do=clash-merge]")
+    saved(page)
+    assert edits_of(site) == [THEIRS, MINE]
+    with site.database.reading() as session:
+        stored_map = labelling.map_of(session, session.get_one(Annotation, 1))
+    assert (shown_map(page, stored_map.shape) == stored_map).all()
+
+
+def test_edits_of_two_windows_can_be_kept_apart(site, link, open_page):
+    page = two_windows(site, link, open_page)
+    page.context.set_offline(False)
+    page.wait_for_selector("#clash-dialog[open]")
+    page.click("[data-do=clash-keep]")
+    saved(page)
+    assert edits_of(site) == [THEIRS]
+    with site.database.reading() as session:
+        [version] = session.scalars(select(Version)).all()
+    assert (version.base, [one["op"] for one in version.edits]) == (0, ["draw"])
+    page.reload()
+    page.wait_for_selector("#versions:not([hidden])")
+    page.click("text=Take it")
+    page.wait_for_selector("#edits:has-text('2 edits')")
+    saved(page)
+    assert edits_of(site)[-1].op == "replace"
+    with site.database.reading() as session:
+        levels, level = projects.levels(session, 1), session.get_one(Image, 1).level
+        stored_map = labelling.map_of(session, session.get_one(Annotation, 1))
+    assert (stored_map == fold(levels, level, [MINE])).all()
+    page.keyboard.press("Control+z")
+    saved(page)
+    with site.database.reading() as session:
+        stored_map = labelling.map_of(session, session.get_one(Annotation, 1))
+    assert (stored_map == fold(levels, level, [THEIRS])).all()
+
+
+def test_a_window_takes_over_what_another_one_has_saved(site, link, open_page):
+    first, second = open_page(), open_page()
+    for page in (first, second):
+        open_tool(page, site, link)
+        saved(page)
+    line(second, (6, 50), (40, 60))
+    saved(second)
+    first.wait_for_selector("#edits:has-text('1 edit')")
+    assert first.text_content("#edits") == "1 edit"
+    line(first, (5, 5), (30, 12))
+    saved(first)
+    assert edits_of(site) == [THEIRS, MINE]
+    second.wait_for_selector("#edits:has-text('2 edits')")
+    second.keyboard.press("Control+Enter")
+    second.click("[data-do=submit-yes]")
+    second.wait_for_url("**/compare")
+    first.wait_for_selector("#state:has-text('Submitted in another window')")
+    line(first, (5, 5), (50, 12))
+    assert first.text_content("#edits") == "2 edits"

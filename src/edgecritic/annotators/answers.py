@@ -25,6 +25,7 @@ __all__ = [
     "read_trials",
     "trials_json",
     "votes_csv",
+    "with_sessions",
 ]
 
 _FIELDS = ("trial", "subject", "choice")
@@ -32,7 +33,7 @@ _TRIAL_FIELDS = ("scene", "detector", "mode", "part", "false_alarm")
 _COMPARISON = (
     *("observer", "session", "scene", "condition_1", "condition_2", "selection"),
     *(*_FIELDS, "mirrored", "false_alarm", "detector", "mode", "part"),
-    *("position", "reaction_ms", "time", "name"),
+    *("position", "reaction_ms", "pauses", "visit", "time", "name"),
 )
 _TRUTH = {True: True, False: False, "True": True, "False": False, "": False, None: False}
 _PAUSE = timedelta(minutes=30)
@@ -82,17 +83,18 @@ def comparisons_csv(
 
     observer, session, scene, condition_1, condition_2, selection; then what `read_choices` reads; at last
     the name of the subject, if there is one. Condition 1 was shown on the left: ``label`` or the name of the
-    detector. The selection is 1 or 2; a session ends with a pause of half an hour.
+    detector. The selection is 1 or 2; a session ends with a pause of half an hour, or with a visit.
     """
     known = {trial.id: trial for trial in asked}
     table = []
-    for one, sitting in _with_sessions(answers):
+    for one, sitting in with_sessions(answers):
         trial = known[one.trial]
         alarm = "label (detector)" if trial.detector == "label" else trial.detector
         conditions = [alarm, "label"] if (trial.false_alarm == "left") != one.mirrored else ["label", alarm]
         compared = [one.subject, sitting, trial.image, *conditions, 1 + SIDES.index(one.shown)]
         answered = [one.trial, one.subject, one.choice, one.mirrored]
         told = [trial.false_alarm, trial.detector, trial.mode, trial.part, one.position, one.reaction_ms]
+        told += [one.pauses, one.visit]
         moment = one.time.isoformat() if one.time else ""
         table.append([*compared, *answered, *told, moment, (names or {}).get(one.subject, "")])
     return csv_text(_COMPARISON, table)
@@ -174,6 +176,8 @@ def _answer(file: Path, number: int, row: Mapping[str, Any]) -> Answer:
             position=_whole(row.get("position")),
             reaction_ms=_whole(row.get("reaction_ms")),
             time=_moment(row.get("time")),
+            pauses=_whole(row.get("pauses")) or 0,
+            visit=str(row.get("visit") or ""),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"answer {number} cannot be read: {error}", path=file) from error
@@ -209,17 +213,19 @@ def _trials(file: Path, rows: Sequence[Mapping[str, Any]]) -> list[Trial]:
     return list(asked.values())
 
 
-def _with_sessions(answers: Iterable[Answer]) -> Iterator[tuple[Answer, int]]:
+def with_sessions(answers: Iterable[Answer]) -> Iterator[tuple[Answer, int]]:
     """Yield the answers, subject after subject in order of time, each with the number of its session."""
     by_subject: dict[str, list[Answer]] = {}
     for one in answers:
         by_subject.setdefault(one.subject, []).append(one)
     for mine in by_subject.values():
-        sitting, before = 1, None
-        for one in sorted(mine, key=lambda one: (one.time.timestamp() if one.time else 0, one.position or 0)):
-            if before is not None and one.time is not None and one.time - before > _PAUSE:
+        mine.sort(key=lambda one: (one.time.timestamp() if one.time else 0, one.position or 0))
+        sitting, before, visit = 1, None, mine[0].visit
+        for one in mine:
+            late = before is not None and one.time is not None and one.time - before > _PAUSE
+            if late or one.visit != visit:
                 sitting += 1
-            before = one.time
+            before, visit = one.time, one.visit
             yield one, sitting
 
 

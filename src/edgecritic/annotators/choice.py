@@ -118,7 +118,12 @@ class Answer(Value, kw_only=False):
     position : int, optional
         Place in the subject's schedule.
     reaction_ms : int, optional
+        In which the trial was seen.
     time : datetime, optional
+    pauses : int
+        How often the trial was put aside before the answer.
+    visit : str
+        In which visit to the experiment the answer was given; empty if that is not known.
     """
 
     trial: str
@@ -128,6 +133,8 @@ class Answer(Value, kw_only=False):
     position: int | None = None
     reaction_ms: int | None = None
     time: datetime | None = None
+    pauses: int = 0
+    visit: str = ""
 
     def __post_init__(self) -> None:
         if self.choice not in SIDES:

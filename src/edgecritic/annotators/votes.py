@@ -80,8 +80,8 @@ class Screening(Value):
     Attributes
     ----------
     subject : str
-    answered : int
-        Answers in all parts.
+    answered, main : int
+        Answers in all parts, and to main trials.
     checks_passed : float or None
         Share of attention checks that were answered right.
     alarm_share : float or None
@@ -89,7 +89,7 @@ class Screening(Value):
     left_share : float or None
         Share of main answers on the left of the screen: far from ½ means a habit of the hand.
     median_ms : float or None
-        Median reaction time of main trials.
+        Median reaction time of main trials that were not interrupted.
     with_majority : float or None
         Share of main answers that agree with the majority of all subjects.
     last : datetime or None
@@ -98,6 +98,7 @@ class Screening(Value):
 
     subject: str
     answered: int = 0
+    main: int = 0
     checks_passed: float | None = None
     alarm_share: float | None = None
     left_share: float | None = None
@@ -270,10 +271,11 @@ def _screen(
 ) -> Screening:
     main = [one for one in mine if known[one.trial].part == "main"]
     checks = [one for one in mine if known[one.trial].part == "check"]
-    times = [one.reaction_ms for one in main if one.reaction_ms is not None]
+    times = [one.reaction_ms for one in main if one.reaction_ms is not None and not one.pauses]
     return Screening(
         subject=subject,
         answered=len(mine),
+        main=len(main),
         checks_passed=_share(one.choice != known[one.trial].false_alarm for one in checks),
         alarm_share=_share(one.choice == known[one.trial].false_alarm for one in main),
         left_share=_share(one.shown == "left" for one in main),

@@ -13,7 +13,16 @@ from edgecritic.kernels.links import Links, linked_nodes, links_of_rows
 from edgecritic.kernels.search import new_search
 from edgecritic.kernels.state import State, new_state
 
-__all__ = ["solved", "empty_state", "salt", "in_blocks", "link_scarcer", "too_many_links", "MOST_LINKS"]
+__all__ = [
+    "solved",
+    "empty_state",
+    "salt",
+    "in_blocks",
+    "link_rows",
+    "link_scarcer",
+    "too_many_links",
+    "MOST_LINKS",
+]
 
 MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""
@@ -71,14 +80,15 @@ def link_scarcer(
     """
     swapped = truths.size < candidates.size
     sides = (truths, candidates) if swapped else (candidates, truths)
-    links = _link_rows(grid, *sides, around)
+    links = link_rows(grid, *sides, around)
     rows, columns = linked_nodes(links, sides[1].size)
     if rows > _WORTH_RELINKING * columns:
-        swapped, links = not swapped, _link_rows(grid, sides[1], sides[0], around)
+        swapped, links = not swapped, link_rows(grid, sides[1], sides[0], around)
     return swapped, links
 
 
-def _link_rows(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood) -> Links:
+def link_rows(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood) -> Links:
+    """Link every row with the columns within reach; both are flat indices of the grid."""
     columns_at = np.full(grid.size, -1, dtype=np.int32)
     columns_at[columns] = np.arange(columns.size, dtype=np.int32)
     steps = grid.flat_offsets(around.offsets)

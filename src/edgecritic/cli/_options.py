@@ -11,7 +11,7 @@ from typing import Literal
 __all__ = [
     *("add_truth", "add_data_options", "add_tolerance", "add_out", "add_json", "add_jobs", "add_cluster"),
     *("add_fresh", "add_cache", "add_ids", "add_quiet", "add_split", "add_binarize", "add_spacing"),
-    *("add_model_out", "add_resample", "add_seen", "add_surface"),
+    *("add_model_out", "add_resample", "add_seen", "add_surface", "add_tiles"),
     *("read_numbers", "read_spacing", "read_named", "whole_number"),
 ]
 
@@ -63,6 +63,16 @@ def add_resample(group: argparse._ActionsContainer) -> None:
         help="bring a volume whose grid is not that of its truth onto it by the nearest voxels, or take its "
         "voxels in their stored order because its header is wrong; without it such a volume is refused, "
         "unless only the order or direction of its axes differs",
+    )
+
+
+def add_tiles(group: argparse._ActionsContainer) -> None:
+    """Add the choice to read and judge maps in bands of rows."""
+    group.add_argument(
+        "--tiles",
+        action="store_true",
+        help="read and judge .tif and .npy maps in bands of rows, with the same result; maps too large for "
+        "memory always are",
     )
 
 

@@ -11,6 +11,7 @@ from edgecritic.cli._options import (
     add_json,
     add_resample,
     add_spacing,
+    add_tiles,
     add_tolerance,
     read_spacing,
 )
@@ -18,6 +19,7 @@ from edgecritic.cli._options import (
 if TYPE_CHECKING:
     from edgecritic.inputs import BoolArray
     from edgecritic.matching import Matching
+    from edgecritic.matching.tiled import TiledMatching
 
 __all__ = ["add_parser", "run"]
 
@@ -53,6 +55,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--candidate-annotator", type=int, metavar="N", help="the same for the candidate's file (default: 1)"
     )
     add_binarize(files, "maps")
+    add_tiles(files)
     output = parser.add_argument_group("output")
     output.add_argument(
         "--overlay",
@@ -73,6 +76,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Match, print the counts, draw the overlay."""
     from edgecritic.datasets.geometry import find_grid
+    from edgecritic.datasets.rasters import is_large
     from edgecritic.errors import InputError
     from edgecritic.geometry import judged_text
     from edgecritic.matching import match
@@ -81,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--pairs needs --json")
     if args.overlay is not None and args.overlay.suffix.lower() != ".png":
         raise InputError(f"--overlay must name a .png file, got {args.overlay}")
+    if args.tiles or any(map(is_large, (args.candidate, args.truth))):
+        return _run_in_tiles(args)
     candidate, _ = _read(args.candidate, args.candidate_annotator, args.binarize, "--candidate-annotator")
     truth, several = _read(args.truth, args.annotator, args.binarize, "--annotator")
     grid = find_grid(args.candidate, [args.truth], spacing=read_spacing(args.spacing), resample=args.resample)
@@ -108,7 +114,48 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def render(found: Matching) -> str:
+def _run_in_tiles(args: argparse.Namespace) -> int:
+    """Match maps that are read in bands of rows; what needs the whole maps is refused."""
+    from edgecritic.cli._output import print_json
+    from edgecritic.errors import InputError
+    from edgecritic.geometry import judged_text
+    from edgecritic.matching.tiled import match_pixels
+    from edgecritic.run.rasters import read_pixels
+
+    wrong = [
+        f"--{name.replace('_', '-')}"
+        for name in ("overlay", "image", "pairs", "annotator", "candidate_annotator")
+        if getattr(args, name)
+    ]
+    if wrong:
+        raise InputError("needs the whole maps, which are judged in tiles", remedy=f"leave {wrong[0]} out")
+    given = read_pixels(
+        args.candidate,
+        [args.truth],
+        binarize=args.binarize,
+        spacing=read_spacing(args.spacing),
+        resample=args.resample,
+    )
+    found = match_pixels(
+        given.candidate,
+        given.truths[0],
+        given.shape,
+        strategy=args.strategy,
+        tolerance=args.tolerance,
+        relative_tolerance=args.relative_tolerance,
+        spacing=given.spacing,
+    )
+    if args.json:
+        print_json({**found.as_dict(), **({"notes": list(given.notes)} if given.notes else {})})
+        return 0
+    print(render(found))
+    told = judged_text(given.shape, found.spacing)
+    for note in (f"{told}, in {found.tiles} tile(s), with the result of the whole", *given.notes):
+        print(note)
+    return 0
+
+
+def render(found: Matching | TiledMatching) -> str:
     """Return the result as a small table."""
     from edgecritic.tables import cell_text, text_table
 
@@ -170,7 +217,8 @@ def _draw(found: Matching, path: Path, photo: str | None) -> str:
     return f"overlay: {path}{plane}"
 
 
-def _diagonal(found: Matching) -> float:
+def _diagonal(found: Matching | TiledMatching) -> float:
     from edgecritic.inputs import diagonal
 
-    return diagonal(found.truth.shape, (1.0,) * found.truth.ndim)
+    shape = found.shape
+    return diagonal(shape, (1.0,) * len(shape))

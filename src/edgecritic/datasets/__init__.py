@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from edgecritic.datasets.layouts import find_maps as find_maps
     from edgecritic.datasets.layouts import find_truths as find_truths
     from edgecritic.datasets.meshes import read_mesh as read_mesh
+    from edgecritic.datasets.rasters import Raster as Raster
+    from edgecritic.datasets.rasters import open_raster as open_raster
+    from edgecritic.datasets.rasters import raster_pixels as raster_pixels
     from edgecritic.datasets.write import write_bsds_mat as write_bsds_mat
     from edgecritic.datasets.write import write_image as write_image
     from edgecritic.datasets.write import write_map as write_map
@@ -56,6 +59,7 @@ _HOMES = {
     **dict.fromkeys(("read_class_strength", "read_classes"), "files"),
     **dict.fromkeys(("find_maps", "find_truths"), "layouts"),
     "read_mesh": "meshes",
+    **dict.fromkeys(("Raster", "open_raster", "raster_pixels"), "rasters"),
     **dict.fromkeys(("write_bsds_mat", "write_image", "write_map"), "write"),
 }
 

@@ -284,9 +284,9 @@ def read_volume(path: Source) -> Volume:
     """Return the voxels of a file, their size, which is 1 where the format tells none, and where they lie."""
     with _opened(path) as (data, found):
         array = found.function(data, None)
-        if found.info.geometry is None:
+        geometry = None if found.info.geometry is None else found.info.geometry(data, False)
+        if geometry is None:
             return Volume(array, (1.0,) * array.ndim)
-        geometry = found.info.geometry(data, False)
         return Volume(array, geometry.spacing[: array.ndim], geometry)
 
 

@@ -16,7 +16,7 @@ from edgecritic.errors import InputError
 from edgecritic.geometry import Geometry, Placement, Resample, place
 from edgecritic.grids import choose_sizes, image_of, skew_notes
 
-__all__ = ["Geometry", "Grid", "find_grid", "on_grid_of"]
+__all__ = ["Geometry", "Grid", "find_grid", "make_grid", "on_grid_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,17 @@ def find_grid(
     """
     sources = (candidate, *truths)
     told = [read_geometry(source, verify=False) for source in sources]
+    return make_grid(sources, told, spacing=spacing, resample=resample)
+
+
+def make_grid(
+    sources: Sequence[Source],
+    told: Sequence[Geometry | None],
+    *,
+    spacing: Sizes | Literal["file"] | None = None,
+    resample: Resample = None,
+) -> Grid:
+    """Do what `find_grid` does, of a candidate and its truths whose geometries are known."""
     names = _names(sources)
     placed = [
         place(geometry, told[1], resample=resample, names=(name, names[1]))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from edgecritic.detectors.picture import as_picture
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import FloatArray, as_strength
 from edgecritic.maps.suppression import get_recipe, suppress
+
+if TYPE_CHECKING:
+    from edgecritic.datasets.content import Content
 
 __all__ = ["FunctionDetector", "FolderDetector", "run_external"]
 
@@ -92,7 +95,7 @@ class FolderDetector:
     folder: Path | str
     name: str = ""
     recipe: str = "none"
-    _files: dict[str, Path] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _files: dict[str, Path | Content] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __str__(self) -> str:
         return self.name or Path(self.folder).name
@@ -106,6 +109,21 @@ class FolderDetector:
             self._files.update({name: paths[0] for name, paths in found.items()})
         return list(self._files)
 
+    def read(self, name: str) -> FolderDetector:
+        """Return this detector with the bytes of the map of one image, read once: see `content`."""
+        from edgecritic.datasets.content import Content, read_content
+
+        held = replace(self)
+        if name in self.names():
+            source = self._files[name]
+            held._files[name] = source if isinstance(source, Content) else read_content(source)
+        return held
+
+    def content(self, name: str) -> Content | None:
+        """Return the bytes of the map that `read` has read; the detector decodes them and no others."""
+        source = self._files.get(name)
+        return None if isinstance(source, Path) else source
+
     def __call__(self, image: Any, *, name: str | None = None) -> Detection:
         """Return the map that was saved for the image called `name`."""
         from edgecritic.datasets.files import read_strength
@@ -114,11 +132,13 @@ class FolderDetector:
             raise InputError(f"{self} looks maps up by the image's name", remedy="give name=")
         if name not in self.names():
             raise DataError(f"holds no map called {name!r}", path=self.folder)
-        strength = read_strength(self._files[name])
+        source = self._files[name]
+        strength = read_strength(source)
         shape = strength.shape if image is None else as_picture(image).shape
         if strength.shape != shape:
             raise InputError(
-                f"{self._files[name]}: has shape {strength.shape}, the image has {shape}",
+                f"has shape {strength.shape}, the image has {shape}",
+                path=source if isinstance(source, Path) else source.path,
                 remedy="save maps in the size of their image",
             )
         return _from_map(str(self), strength, self.recipe)

@@ -13,7 +13,7 @@ from edgecritic.inputs import BoolArray
 if TYPE_CHECKING:
     from edgecritic.kernels.grid import Neighbourhood
 
-__all__ = ["FloatMap", "border", "distance_map", "nearest_distances"]
+__all__ = ["FloatMap", "border", "by_tree", "distance_map", "nearest_distances"]
 
 FloatMap = NDArray[np.float64]
 _NEAR, _WIDE = {2: 6.0, 3: 3.0}, {2: 12.0, 3: 8.0}
@@ -56,7 +56,7 @@ def nearest_distances(of: BoolArray, to: BoolArray, spacing: tuple[float, ...]) 
     distances = table.distances[hits]
     far = far[hits[far] < 0]
     if far.size:
-        distances[far] = _by_tree(np.argwhere(of)[far], np.argwhere(border(to)), spacing)
+        distances[far] = by_tree(np.argwhere(of)[far], np.argwhere(border(to)), spacing)
     return distances
 
 
@@ -85,7 +85,8 @@ def _table(spacing: tuple[float, ...]) -> tuple[Neighbourhood, int]:
     return table, int(np.searchsorted(table.distances, _NEAR[ndim] * smallest, side="right"))
 
 
-def _by_tree(points: NDArray[np.int64], to: NDArray[np.int64], spacing: tuple[float, ...]) -> FloatMap:
+def by_tree(points: NDArray[np.int64], to: NDArray[np.int64], spacing: tuple[float, ...]) -> FloatMap:
+    """Return the distance of every point to the nearest of others, both in pixels."""
     from scipy.spatial import cKDTree
 
     tree = cKDTree(to * np.asarray(spacing), balanced_tree=False, compact_nodes=False)

@@ -25,6 +25,7 @@ __all__ = [
     "strategy",
     "match",
     "with_tolerance",
+    "split_tolerance",
     "within_tolerance",
 ]
 
@@ -122,9 +123,7 @@ def match(
     candidate, (truth,), spacing, notes = on_one_grid(candidate, [truth], spacing)
     first, second = as_pair(candidate, truth)
     sizes = as_spacing(spacing, first.ndim)
-    parsed, tolerance, relative_tolerance = _split_tolerance(
-        Id.parse(strategy), tolerance, relative_tolerance
-    )
+    parsed, tolerance, relative_tolerance = split_tolerance(Id.parse(strategy), tolerance, relative_tolerance)
     bound = strategies.bind(parsed)
     windowed = _searches_window(bound)
     if windowed and (tolerance is not None or relative_tolerance is not None):
@@ -153,7 +152,7 @@ def with_tolerance(strategy: str | Id, tolerance: float) -> Id:
     ['exact(tolerance=3)', 'exact(tolerance=2)', 'eps(window=7)']
     """
     parsed = Id.parse(strategy)
-    rest, *named = _split_tolerance(parsed, None, None)
+    rest, *named = split_tolerance(parsed, None, None)
     given = any(each is not None for each in named) or _searches_window(strategies.bind(rest))
     return parsed if given else parsed.with_default("tolerance", tolerance)
 
@@ -191,9 +190,10 @@ def _own(mask: BoolArray, given: Any) -> BoolArray:
     return mask.copy() if np.may_share_memory(mask, as_array(given)) else mask
 
 
-def _split_tolerance(
+def split_tolerance(
     parsed: Id, tolerance: float | None, relative: float | None
 ) -> tuple[Id, float | None, float | None]:
+    """Take the tolerance out of an id; it may be given there or as an argument, not twice."""
     given: dict[str, Any] = {"tolerance": tolerance, "relative_tolerance": relative}
     rest = []
     for key, value in parsed.params:

@@ -15,7 +15,7 @@ from edgecritic.geometry import judged
 from edgecritic.inputs import BoolArray
 from edgecritic.values import Value
 
-__all__ = ["Matching"]
+__all__ = ["Matching", "f_measure", "share"]
 
 
 _PORTION = 1 << 14
@@ -84,9 +84,9 @@ class Matching(Value):
         """Make the result of a strategy; ratios that are not given follow from the counts."""
         agree = not (pair.candidate.any() or pair.truth.any())
         if precision is None:
-            precision = _share(tp, tp + fp)
+            precision = share(tp, tp + fp)
         if recall is None:
-            recall = _share(tp, tp + fn)
+            recall = share(tp, tp + fn)
         return cls(
             strategy=pair.strategy,
             tolerance=None if pair.windowed else pair.tolerance,
@@ -128,7 +128,7 @@ class Matching(Value):
             tp=first.size,
             fp=present - taken,
             fn=int(np.count_nonzero(pair.truth)) - first.size,
-            precision=_share(taken, present),
+            precision=share(taken, present),
             matched_candidate=matched,
             matched_truth=_mask(second, shape),
             pairs=pairs,
@@ -154,7 +154,7 @@ class Matching(Value):
             tp=tp,
             fp=int(np.count_nonzero(pair.candidate)) - tp,
             fn=size - found,
-            recall=_share(found, size) if recall == "gt" else None,
+            recall=share(found, size) if recall == "gt" else None,
             matched_candidate=matched_candidate,
             matched_truth=matched_truth,
         )
@@ -164,10 +164,12 @@ class Matching(Value):
 
         `alpha` in [0, 1] is the weight of precision; ½ is the harmonic mean.
         """
-        if not 0 <= alpha <= 1:
-            raise InputError(f"alpha must lie in [0, 1], got {alpha!r}")
-        below = alpha * self.recall + (1 - alpha) * self.precision
-        return self.precision * self.recall / below if below > 0 else 0.0
+        return f_measure(self.precision, self.recall, alpha)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the maps."""
+        return self.truth.shape
 
     @property
     def mean_distance(self) -> float | None:
@@ -232,7 +234,16 @@ class Matching(Value):
         )
 
 
-def _share(part: int, whole: int) -> float:
+def f_measure(precision: float, recall: float, alpha: float = 0.5) -> float:
+    """Return F_α = P·R / (α·R + (1 − α)·P), 0 where nothing is matched."""
+    if not 0 <= alpha <= 1:
+        raise InputError(f"alpha must lie in [0, 1], got {alpha!r}")
+    below = alpha * recall + (1 - alpha) * precision
+    return precision * recall / below if below > 0 else 0.0
+
+
+def share(part: int, whole: int) -> float:
+    """Return a share, 0 of nothing."""
     return part / whole if whole else 0.0
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from edgecritic.datasets.cases import Case, find_cases
-from edgecritic.datasets.content import digest, read_content
+from edgecritic.datasets.content import digest
 from edgecritic.detectors.picture import Picture, as_picture
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray
@@ -252,18 +252,16 @@ def _extract(job: _Job) -> tuple[str, str, Arrays] | Failure:
 
 
 def _extracted(job: _Job) -> tuple[str, str, Arrays]:
-    case = job.case
-    files = [read_content(path) for path in (case.image, *case.truths) if path is not None]
+    case = job.case.read(image=True)
     known = hashlib.sha256(json.dumps(job.known, sort_keys=True).encode()).hexdigest()
     labels = [[one.level, one.weak, one.weighted] for one in job.labels]
     settings = [job.detector, job.stage.name, known, labels, job.seed, job.binarize]
-    key = record_key([RECORD_VERSION, settings, digest(files)])
+    key = record_key([RECORD_VERSION, settings, digest(case.contents.values())])
 
     def compute() -> dict[str, Any]:
-        image, kind = load_image(files[0], grey=False)
-        picture = as_picture(image, kind)
+        picture = case_picture(case)
         hashed = photo_hash(picture)
-        marks = _marks(job, picture)
+        marks = _marks(job, case, picture)
         arrays = job.stage.extract(picture, marks, job.known, photo_seed(job.seed, hashed))
         return {"hash": hashed, "arrays": {name: _packed(one) for name, one in arrays.items()}}
 
@@ -271,8 +269,16 @@ def _extracted(job: _Job) -> tuple[str, str, Arrays]:
     return case.id, content["hash"], {name: _unpacked(one) for name, one in content["arrays"].items()}
 
 
-def _marks(job: _Job, picture: Picture) -> dict[str, Marks]:
-    truths = job.case.load_truths(binarize=job.binarize)
+def case_picture(case: Case) -> Picture:
+    """Return the photo of a case, with its colours."""
+    if case.image is None:
+        raise DataError("has no photo")
+    image, kind = load_image(case.source(case.image), grey=False)
+    return as_picture(image, kind)
+
+
+def _marks(job: _Job, case: Case, picture: Picture) -> dict[str, Marks]:
+    truths = case.load_truths(binarize=job.binarize)
     if truths[0].shape != picture.shape:
         raise InputError(f"the photo has shape {picture.shape}, its truth {truths[0].shape}")
     return {str(one): one.marks(truths, cache=job.cache) for one in job.labels}

@@ -12,8 +12,7 @@ import numpy as np
 
 from edgecritic.annotators.outputs import OutputStrength, output_strength, pool_output_strength
 from edgecritic.datasets.cases import Case
-from edgecritic.datasets.content import digest, read_content
-from edgecritic.detectors.picture import as_picture
+from edgecritic.datasets.content import digest
 from edgecritic.errors import DataError, InputError
 from edgecritic.learned.base import Model
 from edgecritic.learned.cues import CUES, GREY
@@ -26,8 +25,7 @@ from edgecritic.protocols.sweep import sweep
 from edgecritic.run.cache import open_cache, weigh_labels
 from edgecritic.run.executor import Progress, run_tasks
 from edgecritic.run.files import make_folder
-from edgecritic.run.fit import NEAR, FitRun, Labels, fit_folder, photo_cases
-from edgecritic.run.images import load_image
+from edgecritic.run.fit import NEAR, FitRun, Labels, case_picture, fit_folder, photo_cases
 from edgecritic.run.results import Failure, attempt
 from edgecritic.run.store import RECORDS, kept, record_key, safe_name
 from edgecritic.studies.retrain import JUDGES, CurvePoint, RetrainStudy, summary_of
@@ -254,15 +252,14 @@ def _judge(job: _Job) -> tuple[str, dict[str, Any]] | Failure:
 
 
 def _judged(job: _Job) -> tuple[str, dict[str, Any]]:
-    case = job.case
-    files = [read_content(path) for path in (case.image, *case.truths) if path is not None]
+    case = job.case.read(image=True)
     models = {name: model.digest for name, model in job.models.items()}
     sets = {name: list(one) for name, one in job.sets.items()}
-    key = record_key([RECORD_VERSION, models, sets, list(job.shown), digest(files)])
+    settings = [models, sets, list(job.shown)]
+    key = record_key([RECORD_VERSION, settings, digest(case.contents.values())])
 
     def compute() -> dict[str, Any]:
-        image, kind = load_image(files[0], grey=False)
-        picture = as_picture(image, kind)
+        picture = case_picture(case)
         for model in job.models.values():
             if model.knows(picture) is not None:
                 raise InputError("is one of the photos that were learned from")

@@ -115,7 +115,7 @@ def write_labels(
     in the order of the data set. Images of a single annotator, and those with fewer than ``k``, are left out.
     """
     home = Path(out).absolute()
-    settings = [run.results[name] for name in ("tolerance", "relative_tolerance", "surface")]
+    settings = {name: run.results[name] for name in ("tolerance", "relative_tolerance", "surface")}
     rows = run.results["per_image"]
     folders = {one.name: home / one.name for one in kept}
     files, left_out = dict.fromkeys(folders, 0), dict.fromkeys(folders, 0)
@@ -125,7 +125,10 @@ def write_labels(
         for one in kept:
             enough = [row["id"] for row in rows if row["annotators"] >= (one.number or 2)]
             left_out[one.name] = len(rows) - len(enough)
-            work += [_Job(run.cases[name], one, folders[one.name], *settings, known) for name in enough]
+            work += [
+                _Job(case=run.cases[name], kept=one, folder=folders[one.name], cache=known, **settings)
+                for name in enough
+            ]
         for done in run_tasks(_write, work, jobs=jobs, cluster=cluster, progress=progress):
             if isinstance(done, Failure):
                 failures.append(done)

@@ -14,7 +14,6 @@ from edgecritic.datasets.content import digest, read_content
 from edgecritic.datasets.files import read_truths
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.geometry import find_grid
-from edgecritic.datasets.layouts import find_maps
 from edgecritic.datasets.names import split_name
 from edgecritic.detectors.base import bind
 from edgecritic.detectors.external import FolderDetector
@@ -226,7 +225,8 @@ def _tuned(job: _Job) -> tuple[str, tuple[Tuning, Any, str | None] | str]:
 
 def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
     image_file, *truth_files = (read_content(path) for path in (job.path, *job.truths))
-    key = _key(job, [digest([one]) for one in (image_file, *truth_files)])
+    detectors = _with_maps(job)
+    key = _key(job, detectors, [digest([one]) for one in (image_file, *truth_files)])
     if job.folder is not None and key is not None and not job.fresh:
         content = Store(job.folder).load(job.id, key)
         if content is not None:
@@ -241,7 +241,9 @@ def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
         for one in read_truths(file, binarize=job.binarize, rule=job.surface)
     ]
     sizes = grid.spacing if kind == "volume" else None
-    found = tune(image, maps or None, kind=kind, name=job.id, spacing=sizes, **job.options)
+    found = tune(
+        image, maps or None, kind=kind, name=job.id, spacing=sizes, **{**job.options, "detectors": detectors}
+    )
     return found, image, key
 
 
@@ -254,13 +256,21 @@ def _refuse_seen(job: _Job, image: Any, kind: Any) -> None:
             )
 
 
-def _key(job: _Job, files: list[str]) -> str | None:
+def _with_maps(job: _Job) -> list[Detector] | None:
+    """Return the detectors; folders of saved maps with the bytes of the map of this image."""
+    given = job.options["detectors"]
+    if given is None:
+        return None
+    return [one.read(job.id) if isinstance(one, FolderDetector) else one for one in given]
+
+
+def _key(job: _Job, detectors: Sequence[Detector] | None, files: list[str]) -> str | None:
     """Return the key of a record; None if a detector is a function, which has no contents to compare."""
     names: list[Any] = []
-    for one in job.options["detectors"] or ():
+    for one in detectors or ():
         if isinstance(one, FolderDetector):
-            saved = find_maps(Path(one.folder)).files.get(job.id, ())
-            names.append([str(one), one.recipe, digest(read_content(path) for path in saved)])
+            saved = one.content(job.id)
+            names.append([str(one), one.recipe, digest([] if saved is None else [saved])])
         elif callable(one):
             return None
         else:

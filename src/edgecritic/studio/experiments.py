@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from edgecritic.annotators import choice
 from edgecritic.annotators.answers import parse_trials
 from edgecritic.annotators.checks import CHECK_DETECTOR, obvious_pair
+from edgecritic.annotators.exclusion import Rules
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import labelling, projects
@@ -42,6 +43,7 @@ __all__ = [
     "get_experiment",
     "invite_subjects",
     "read_experiment",
+    "rules_of",
     "schedule_for",
     "trial_count",
     "trials_of",
@@ -69,6 +71,8 @@ class Plan:
         Side of the square around a segment, in pixels; odd.
     practice, checks : int
         Number of practice trials and of attention checks; their answers are known.
+    rules : Rules
+        Which subjects the results leave out; fixed with the experiment, before anybody has answered.
     """
 
     name: str
@@ -77,14 +81,15 @@ class Plan:
     square: int = choice.SQUARE
     practice: int = 3
     checks: int = 4
+    rules: Rules = field(default_factory=Rules)
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise InputError(f"mode must be one of {', '.join(MODES)}")
         limits = {"seed": (0, 2**31 - 1), "square": (5, 101), "practice": (0, 20), "checks": (0, 50)}
-        for field, (low, high) in limits.items():
-            if not low <= getattr(self, field) <= high:
-                raise InputError(f"{field} must lie in {low} … {high}")
+        for name, (low, high) in limits.items():
+            if not low <= getattr(self, name) <= high:
+                raise InputError(f"{name} must lie in {low} … {high}")
         if self.square % 2 == 0:
             raise InputError("square must be odd")
 
@@ -132,8 +137,21 @@ def read_experiment(
         square=max(choice.SQUARE, 2 * reach + 1),
         practice=parts.count("practice"),
         checks=parts.count("check"),
+        rules=_rules(document),
     )
     return plan, trials
+
+
+def _rules(document: dict[str, Any]) -> Rules:
+    """Return the rules of a file of another studio, or those that hold where a file says nothing."""
+    settings = document.get("settings")
+    given = settings.get("rules") if isinstance(settings, dict) else None
+    return Rules.from_dict(given) if isinstance(given, dict) else Rules()
+
+
+def rules_of(experiment: Experiment) -> Rules:
+    """Return the rules of an experiment; an older one has none."""
+    return Rules.from_dict(experiment.settings.get("rules", {}))
 
 
 def create_experiment(
@@ -146,7 +164,12 @@ def create_experiment(
         name=projects.clean_name(plan.name),
         mode=plan.mode,
         seed=plan.seed,
-        settings={"square": plan.square, "practice": plan.practice, "checks": plan.checks},
+        settings={
+            "square": plan.square,
+            "practice": plan.practice,
+            "checks": plan.checks,
+            "rules": plan.rules.as_dict(),
+        },
     )
     session.add(experiment)
     session.flush()
@@ -369,12 +392,13 @@ def _checks(session: Session, material: list[Material], plan: Plan) -> Iterable[
 
 
 def _slots(seed: int, number: int, invitation_id: int, trials: Sequence[Trial]) -> Iterable[Slot]:
-    """Yield practice first, then the trials in random order with the checks spread among them."""
+    """Yield practice first, then trials and checks in random order, the checks spread among the trials."""
     sides = _sides(seed, number, trials)
     rng = np.random.default_rng([seed, 11, number])
     main = [trial for trial in trials if trial.part == "main"]
     order = [main[int(at)] for at in rng.permutation(len(main))]
-    checks = [trial for trial in trials if trial.part == "check"]
+    asked = [trial for trial in trials if trial.part == "check"]
+    checks = [asked[int(at)] for at in rng.permutation(len(asked))]
     step = (len(order) + 1) / (len(checks) + 1)
     for place, check in reversed(list(enumerate(checks, start=1))):
         order.insert(int(place * step), check)

@@ -77,6 +77,10 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
                     "name": folders.names[mine],
                     "submitted": submitted,
                     "level": image.level,
+                    "versions": [
+                        {"base": one.base, "created": one.created.isoformat(), "events": one.edits}
+                        for one in labelling.versions_of(session, annotation)
+                    ],
                 }
                 file = f"events/{name}/{folders.people[mine]}.json"
                 archive.write_parts(file, _document(document, _events(session, annotation)))

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from edgecritic.annotators import answers as files
 from edgecritic.annotators import votes
+from edgecritic.annotators.exclusion import Rules, excluded, without
 from edgecritic.errors import InputError
 from edgecritic.studio import experiments, projects, results
 from edgecritic.studio.answers import parse_answer
@@ -103,6 +104,7 @@ def create(request: Request, session: Session, form: dict[str, str]) -> Response
         name=form.get("name", ""),
         mode=form.get("mode", "hard"),
         **{name: _number(form, name) for name in ("seed", "square", "practice", "checks") if name in form},
+        rules=_rules(form),
     )
     project = whole(request, "project")
     with studio_of(request).database.reading() as reading:
@@ -138,29 +140,40 @@ def live(request: Request, session: Session) -> Response:
     experiment = _experiment(request, session)
     parts = _progress(session, experiment)
     html = studio_of(request).templates.get_template("_progress.html").render(**parts)
-    risks = [one.as_dict() for one in parts["risks"]]
-    return JSONResponse(
-        {name: parts[name] for name in ("answered", "total", "opened")} | {"risks": risks, "html": html}
-    )
+    risks, kept = ([one.as_dict() for one in parts[name]] for name in ("risks", "kept"))
+    numbers = {name: parts[name] for name in ("answered", "total", "opened", "left_out")}
+    return JSONResponse(numbers | {"risks": risks, "kept": kept, "html": html})
 
 
 def _progress(session: Session, experiment: Experiment) -> dict[str, Any]:
     trials, answers = results.choices_of(session, experiment)
     places, seen = results.places_of(session, experiment), votes.screening(trials, answers)
     people = projects.people_of(session, experiment_id=experiment.id)
+    sittings = {one.subject: number for one, number in files.with_sessions(answers)}
+    rules = experiments.rules_of(experiment)
+    left_out = excluded(trials, answers, rules)
     subjects = [
-        (one, places.get(one.id, 0), seen.get(str(one.id)) or votes.Screening(subject=str(one.id)))
+        {
+            "person": one,
+            "places": places.get(one.id, 0),
+            "did": seen.get(str(one.id)) or votes.Screening(subject=str(one.id)),
+            "sessions": sittings.get(str(one.id), 0),
+            "left_out": left_out.get(str(one.id), ()),
+        }
         for one in people
     ]
-    risks = votes.risks(trials, answers)
+    risks, kept = (votes.risks(trials, given) for given in (answers, without(answers, left_out)))
     return {
+        "rules": rules,
+        "left_out": left_out,
+        "kept": kept,
         "experiment": experiment,
         "answered": len(answers),
         "total": sum(places.values()),
         "opened": sum(one.opened is not None for one in people),
         "subjects": subjects,
         "risks": risks,
-        "figure": risk_figure(risks),
+        "figure": risk_figure(kept),
     }
 
 
@@ -196,21 +209,39 @@ def votes_csv(request: Request, session: Session) -> Response:
 
 
 def risk_svg(request: Request, session: Session) -> Response:
-    """Send the figure."""
-    found = votes.risks(*results.choices_of(session, _experiment(request, session)))
-    return _download(risk_figure(found), "image/svg+xml", "risk.svg")
+    """Send the figure, without the subjects that the rules leave out."""
+    experiment = _experiment(request, session)
+    trials, answers = results.choices_of(session, experiment)
+    left_out = excluded(trials, answers, experiments.rules_of(experiment))
+    return _download(
+        risk_figure(votes.risks(trials, without(answers, left_out))), "image/svg+xml", "risk.svg"
+    )
 
 
 def document(request: Request, session: Session) -> Response:
     """Send trials and answers, so that the experiment can be counted or repeated elsewhere."""
     experiment = _experiment(request, session)
     about = {name: getattr(experiment, name) for name in ("name", "mode", "seed", "settings")}
-    text = files.trials_json(*results.choices_of(session, experiment), **about)
+    trials, answers = results.choices_of(session, experiment)
+    about["excluded"] = excluded(trials, answers, experiments.rules_of(experiment))
+    text = files.trials_json(trials, answers, **about)
     return _download(text, "application/json", "experiment.json")
 
 
 def _experiment(request: Request, session: Session) -> Experiment:
     return experiments.get_experiment(session, whole(request, "experiment"))
+
+
+def _rules(form: dict[str, str]) -> Rules:
+    """Return the rules of a form: shares in percent, times in milliseconds; an empty field is no rule."""
+    fields = {"checks": ("rule_checks", 100), "one_side": ("rule_side", 100), "median_ms": ("rule_ms", 1)}
+    if not any(field in form for field, _ in fields.values()):
+        return Rules()
+    given = {
+        name: None if not form.get(field, "").strip() else _number(form, field) / scale
+        for name, (field, scale) in fields.items()
+    }
+    return Rules.from_dict(given)
 
 
 def _number(form: dict[str, str], name: str) -> int:

@@ -47,6 +47,9 @@ def routes() -> list[RuledRoute]:
         get(f"{guest}/images/{{image:id}}/{{kind}}", guest_file, "guest"),
         get(f"{work}/events", events, "guest"),
         post(f"{work}/events", append, "guest", EDITS, locks="annotation"),
+        get(f"{work}/versions", versions, "guest"),
+        get(f"{work}/versions/{{version:id}}", version, "guest"),
+        post(f"{work}/versions", keep_version, "guest", EDITS, locks="annotation"),
         post(f"{work}/submit", submit, "guest", SMALL, locks="annotation"),
         post(f"{work}/import", import_file, "guest", UPLOAD, locks="annotation"),
         get(f"{work}/scores", scores, "guest"),
@@ -85,7 +88,9 @@ def guest_page(request: Request, session: Session) -> Response:
         return judge_views.judge_page(request, session, invitation)
     mine = {
         one.image_id: one
-        for one in session.scalars(select(Annotation).where(Annotation.invitation_id == invitation.id))
+        for one in session.scalars(
+            select(Annotation).where(Annotation.invitation_id == invitation.id, projects.is_begun())
+        )
     }
     return page(
         request,
@@ -154,6 +159,32 @@ def append(request: Request, session: Session, document: Any) -> Response:
     _, annotation = _work(request, session)
     given = labelling.parse_events(document, session.get_one(Image, annotation.image_id))
     return JSONResponse({"count": labelling.append_events(session, annotation, given)})
+
+
+def keep_version(request: Request, session: Session, document: Any) -> Response:
+    """Keep edits that do not follow those that are stored, as another version of the map."""
+    _, annotation = _work(request, session)
+    return JSONResponse({"id": labelling.keep_version(session, annotation, document).id}, 201)
+
+
+def versions(request: Request, session: Session) -> Response:
+    """List the other versions of the map."""
+    _, annotation = _work(request, session)
+    listed = [
+        {"id": one.id, "edits": len(one.edits), "created": one.created.isoformat()}
+        for one in labelling.versions_of(session, annotation)
+    ]
+    return JSONResponse({"versions": listed})
+
+
+def version(request: Request, session: Session) -> Response:
+    """Send the edits of another version, which follow the first `base` ones of the map."""
+    _, annotation = _work(request, session)
+    wanted = whole(request, "version")
+    found = next((one for one in labelling.versions_of(session, annotation) if one.id == wanted), None)
+    if found is None:
+        raise NotFound("there is no such version")
+    return JSONResponse({"base": found.base, "events": found.edits})
 
 
 def submit(request: Request, session: Session, document: Any) -> Response:

@@ -20,9 +20,9 @@ from edgecritic.inputs import BoolArray
 from edgecritic.studio import projects
 from edgecritic.studio.database import hold
 from edgecritic.studio.fold import Edit, check_edit, check_key, check_specks, counting, fold, runs_of
-from edgecritic.studio.models import Annotation, Event, Image, Invitation, now
+from edgecritic.studio.models import Annotation, Event, Image, Invitation, Version, now
 from edgecritic.studio.pictures import as_map
-from edgecritic.studio.problems import Conflict, NotFound
+from edgecritic.studio.problems import Conflict, NotFound, coded
 
 __all__ = [
     "Label",
@@ -34,6 +34,7 @@ __all__ = [
     "event_page",
     "find_annotation",
     "import_map",
+    "keep_version",
     "labels_of",
     "map_of",
     "open_annotation",
@@ -41,10 +42,12 @@ __all__ = [
     "reopen",
     "scores_of",
     "submit",
+    "versions_of",
 ]
 
 MOST_EVENTS = 200_000
 MOST_AT_ONCE = 500
+MOST_VERSIONS = 20
 _READ_AT_ONCE = 500
 _READ_BYTES = 4 * 2**20
 _folding = threading.BoundedSemaphore(2)
@@ -124,11 +127,11 @@ def find_annotation(session: Session, invitation: Invitation, annotation_id: int
     return found
 
 
-def parse_events(document: Any, image: Image) -> list[NewEvent]:
+def parse_events(document: Any, image: Image, *, most: int = MOST_AT_ONCE) -> list[NewEvent]:
     """Return the checked edits of a request."""
     rows = document.get("events") if isinstance(document, dict) else None
-    if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_AT_ONCE:
-        raise InputError(f"events must be a list of 1 to {MOST_AT_ONCE} edits")
+    if not isinstance(rows, list) or not 1 <= len(rows) <= most:
+        raise InputError(f"events must be a list of 1 to {most} edits")
     return [_parse(row, (image.height, image.width)) for row in rows]
 
 
@@ -145,10 +148,10 @@ def append_events(session: Session, annotation: Annotation, events: Sequence[New
     if not fresh:
         return count
     if annotation.submitted is not None:
-        raise Conflict("this map was submitted and cannot be changed any more")
+        raise coded(Conflict("this map was submitted and cannot be changed any more"), "submitted")
     for place, event in enumerate(fresh, start=count):
         if event.seq != place:
-            raise Conflict("this image was edited in another window; load it again")
+            raise coded(Conflict("this image was edited in another window"), "diverged")
     if count + len(fresh) > MOST_EVENTS:
         raise Conflict(f"a map may have at most {MOST_EVENTS} edits")
     if any(event.edit.op == "despeckle" for event in fresh):
@@ -169,7 +172,7 @@ def append_events(session: Session, annotation: Annotation, events: Sequence[New
     try:
         session.flush()
     except IntegrityError as error:
-        raise Conflict("this image was edited in another window; load it again") from error
+        raise coded(Conflict("this image was edited in another window"), "diverged") from error
     return count + len(fresh)
 
 
@@ -242,6 +245,37 @@ def map_of(session: Session, annotation: Annotation) -> BoolArray:
     image = session.get_one(Image, annotation.image_id)
     with _folding:
         return fold(projects.levels(session, image.id), image.level, edits_of(session, annotation))
+
+
+def keep_version(session: Session, annotation: Annotation, document: Any) -> Version:
+    """Keep edits that could not become part of a map; sent again under the same key they are kept once."""
+    image = session.get_one(Image, annotation.image_id)
+    annotation = hold(session, Annotation, annotation.id)
+    events = parse_events(document, image, most=MOST_EVENTS)
+    key, base = check_key(document.get("key")), document.get("base")
+    if (
+        isinstance(base, bool)
+        or not isinstance(base, int)
+        or not 0 <= base <= count_events(session, annotation)
+    ):
+        raise InputError("base must be the number of edits that come before these")
+    found = session.scalar(select(Version).where(Version.annotation_id == annotation.id, Version.key == key))
+    if found is not None:
+        return found
+    if len(versions_of(session, annotation)) >= MOST_VERSIONS:
+        raise Conflict(f"a map has at most {MOST_VERSIONS} other versions")
+    edits = [{"key": one.key, "op": one.edit.op, "data": dict(one.edit.data)} for one in events]
+    made = Version(annotation_id=annotation.id, key=key, base=base, edits=edits)
+    session.add(made)
+    session.flush()
+    return made
+
+
+def versions_of(session: Session, annotation: Annotation) -> Sequence[Version]:
+    """Return the versions that were kept beside a map, oldest first."""
+    return session.scalars(
+        select(Version).where(Version.annotation_id == annotation.id).order_by(Version.id)
+    ).all()
 
 
 def submit(session: Session, annotation: Annotation, known: object) -> None:

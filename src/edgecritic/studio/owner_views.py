@@ -30,7 +30,7 @@ from edgecritic.studio.label_views import send_file
 from edgecritic.studio.models import Annotation, Image, Invitation, Project
 from edgecritic.studio.pictures import decode_png, encode_png, levels_of, read_map_file, read_photo
 from edgecritic.studio.problems import NotFound, Refused
-from edgecritic.studio.routing import FORM, NAMES, UPLOAD, RuledRoute, get, post
+from edgecritic.studio.routing import FORM, NAMES, SMALL, UPLOAD, RuledRoute, get, post
 
 __all__ = ["routes"]
 
@@ -59,6 +59,7 @@ def routes() -> list[RuledRoute]:
         get(f"{image}/{{kind}}", image_file, "owner"),
         post("/annotations/{annotation:id}/reopen", reopen, "owner", FORM, locks="annotation"),
         post("/invitations/{invitation:id}/revoke", revoke, "owner", FORM, locks="invitation"),
+        post("/invitations/{invitation:id}/renew", renew, "owner", SMALL, locks="invitation"),
     ]
 
 
@@ -149,6 +150,7 @@ def project_page(request: Request, session: Session) -> Response:
         project=project,
         rows=rows,
         people=projects.people_of(session, project_id=project.id),
+        at_work=projects.at_work(session, project.id),
         experiments=experiments.experiments_of(session, project.id),
         detectors=sorted(detectors.names()),
         ready=sum(row.detectors > 0 and row.labels + row.submitted >= 2 for row in rows),
@@ -218,6 +220,12 @@ def revoke(request: Request, session: Session, _form: dict[str, str]) -> Respons
     return RedirectResponse(target, 303)
 
 
+def renew(request: Request, session: Session, _given: Any) -> Response:
+    """Give the same person a new link; the old one, and browsers that have used it, lose access."""
+    found, token = projects.renew(session, whole(request, "invitation"))
+    return JSONResponse({"invited": [{"id": found.id, "name": found.name, "path": f"/i/{token}"}]})
+
+
 def label(request: Request, session: Session, form: dict[str, str]) -> Response:
     """Let the owner label."""
     mine = projects.owner_invitation(session, whole(request, "project"))
@@ -256,7 +264,7 @@ def image_page(request: Request, session: Session) -> Response:
     work = session.execute(
         select(Annotation, Invitation.name)
         .join(Invitation, Invitation.id == Annotation.invitation_id)
-        .where(Annotation.image_id == image.id)
+        .where(Annotation.image_id == image.id, projects.is_begun())
         .order_by(Annotation.id)
     ).all()
     return page(

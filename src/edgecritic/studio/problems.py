@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from edgecritic.errors import EdgeCriticError
 
-__all__ = ["ENDED", "Problem", "NotFound", "Refused", "Conflict", "NotNow", "ended"]
+__all__ = ["ENDED", "Problem", "NotFound", "Refused", "Conflict", "NotNow", "coded", "ended"]
 
 ENDED = {
     "closed": "this experiment was closed, and no more answers are taken",
@@ -51,6 +51,10 @@ class NotNow(Problem):
 
 def ended(kind: type[Problem], code: str) -> Problem:
     """Return the problem of a guest who may not go on, with the reason of `ENDED`."""
-    problem = kind(ENDED[code])
+    return coded(kind(ENDED[code]), code)
+
+
+def coded(problem: Problem, code: str) -> Problem:
+    """Give a problem the code that pages know it by, and return it."""
     problem.code = code
     return problem

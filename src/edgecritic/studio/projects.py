@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, delete, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from edgecritic.errors import InputError
@@ -18,10 +18,12 @@ from edgecritic.studio.database import hold
 from edgecritic.studio.models import (
     NAME_LENGTH,
     Annotation,
+    Event,
     Image,
     ImageFile,
     Invitation,
     LabelMap,
+    LoginSession,
     Project,
     now,
 )
@@ -32,6 +34,7 @@ __all__ = [
     "ImageRow",
     "add_image",
     "add_maps",
+    "at_work",
     "clean_name",
     "create_project",
     "detector_maps",
@@ -42,10 +45,12 @@ __all__ = [
     "image_rows",
     "images_of",
     "invite",
+    "is_begun",
     "label_maps",
     "levels",
     "owner_invitation",
     "people_of",
+    "renew",
     "revoke",
 ]
 
@@ -133,9 +138,10 @@ def image_rows(session: Session, project_id: int) -> list[ImageRow]:
     work = {
         image: (started, submitted)
         for image, started, submitted in session.execute(
-            select(Annotation.image_id, func.count(), func.count(Annotation.submitted)).group_by(
-                Annotation.image_id
-            )
+            select(Annotation.image_id, func.count(), func.count(Annotation.submitted))
+            .join(Image, Image.id == Annotation.image_id)
+            .where(Image.project_id == project_id, is_begun())
+            .group_by(Annotation.image_id)
         )
     }
     maps = {
@@ -153,6 +159,22 @@ def image_rows(session: Session, project_id: int) -> list[ImageRow]:
         )
         for image in images_of(session, project_id)
     ]
+
+
+def is_begun() -> ColumnElement[bool]:
+    """Return the condition that somebody has worked on an image: opening it alone is no work."""
+    edited = exists().where(Event.annotation_id == Annotation.id)
+    return or_(Annotation.submitted.is_not(None), edited)
+
+
+def at_work(session: Session, project_id: int) -> set[int]:
+    """Return the ids of those who have worked on an image of a project."""
+    query = (
+        select(Annotation.invitation_id)
+        .join(Image, Image.id == Annotation.image_id)
+        .where(Image.project_id == project_id, is_begun())
+    )
+    return set(session.scalars(query))
 
 
 def add_image(session: Session, project_id: int, name: str, upload: Upload) -> Image:
@@ -300,3 +322,23 @@ def revoke(session: Session, invitation_id: int) -> Invitation:
         raise NotFound("there is no such invitation")
     found.revoked = found.revoked or now()
     return found
+
+
+def renew(session: Session, invitation_id: int, days: int = 90) -> tuple[Invitation, str]:
+    """Give a person a new link; return the invitation and the token.
+
+    The work stays. The old link ends, and with it every browser that has used it; what was revoked or has
+    expired is open again.
+    """
+    found = hold(session, Invitation, invitation_id)
+    if found.is_owner:
+        raise NotFound("there is no such invitation")
+    token = auth.new_token()
+    found.token_hash, found.revoked, found.expires = (
+        auth.hash_token(token),
+        None,
+        now() + timedelta(days=days),
+    )
+    session.execute(delete(LoginSession).where(LoginSession.invitation_id == found.id))
+    session.flush()
+    return found, token

@@ -47,8 +47,8 @@ class Format:
     classes : callable, optional
         Reader of labels or boundaries of classes, where these are not simply the array.
     geometry : callable, optional
-        Reader of where the voxels lie, for formats that tell it; the second argument says whether to go
-        through all voxels as well, to verify what is verified when they are read.
+        Reader of where the voxels lie, for formats that may tell it (None if a file does not); the second
+        argument says whether to go through all voxels as well, to verify what is verified when they are read.
     beside : callable, optional
         Tells, of the bytes of a file that is a header only, the name of the file in the same folder that
         holds the numbers, and the header that is put before them; None for a file that holds its numbers.
@@ -69,7 +69,7 @@ class Format:
     hierarchy: Callable[[bytes], Array] | None = None
     holds_labels: Callable[[bytes], bool] | None = None
     classes: Callable[[bytes, str | None], ClassMaps] | None = None
-    geometry: Callable[[bytes, bool], Geometry] | None = None
+    geometry: Callable[[bytes, bool], Geometry | None] | None = None
     beside: Callable[[bytes], tuple[str, bytes] | None] | None = None
     write: Callable[[BinaryIO, Array, int], None] | None = None
     write_volume: Callable[[BinaryIO, Array, Geometry, bool], None] | None = None

@@ -16,7 +16,7 @@ from edgecritic.datasets.formats.base import file_format
 from edgecritic.datasets.names import natural_key
 from edgecritic.errors import DataError, InputError
 
-__all__ = ["load_npy", "load_npz"]
+__all__ = ["load_npy", "load_npz", "npy_header"]
 
 _MAX_MEMBERS = 1000
 _MAX_HEADER = 10_000
@@ -102,7 +102,7 @@ def _member(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> NDArray[Any]:
 
 def _array(stream: IO[bytes], length: int) -> NDArray[Any]:
     """Return the array of a stream of `length` bytes, which must end with it."""
-    shape, fortran, dtype = _header(stream)
+    shape, fortran, dtype = npy_header(stream)
     size = check_size(shape, 2 * dtype.itemsize) * dtype.itemsize
     left = length - stream.tell()
     if left != size:
@@ -114,7 +114,8 @@ def _array(stream: IO[bytes], length: int) -> NDArray[Any]:
     return numbers.reshape(shape, order="F" if fortran else "C")
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, whether columns come first, and type of the numbers that follow."""
     version = np.lib.format.read_magic(file)
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     if version not in readers:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from edgecritic.datasets._checksums import check_png, check_tiff
 from edgecritic.datasets._guard import check_size, quiet
+from edgecritic.datasets._tiff import tiff_geometry
 from edgecritic.datasets.class_maps import ClassMaps
 from edgecritic.datasets.content import open_regular
 from edgecritic.datasets.formats.base import file_format
@@ -89,8 +90,9 @@ _picture = partial(
 @_picture(
     "tiff",
     suffixes=(".tif", ".tiff"),
-    summary="a picture of 1, 8, 16 or 32 bits (floats)",
+    summary="a picture of 1, 8, 16 or 32 bits (floats); a GeoTIFF tells its pixel size",
     checksums="Adler-32 of every strip or tile that is packed with deflate",
+    geometry=lambda data, _: tiff_geometry(io.BytesIO(data)),
 )
 def load_picture(data: bytes, _: str | None = None) -> NDArray[Any]:
     """Return the values of a picture: (rows, columns) or (rows, columns, 3).

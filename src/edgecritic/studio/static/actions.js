@@ -1,5 +1,6 @@
 // What the buttons do.
 
+import { clashActions } from "./clash.js";
 import { commit, redo, undo } from "./commit.js";
 import { $, desk, work } from "./desk.js";
 import { send } from "./net.js";
@@ -15,6 +16,7 @@ export const actions = {
   import: () => $("import-file").click(),
   panel: () => { document.body.dataset.panel = document.body.dataset.panel === "open" ? "" : "open"; },
   submit: async () => {
+    if (desk.locked) return;
     desk.tool.finish();
     if (!(await desk.sync.settled())) return;
     $("submit-count").textContent = desk.state.count().toLocaleString("en");
@@ -28,7 +30,8 @@ export const actions = {
   },
   "submit-no": () => $("submit-dialog").close(),
   close: () => $("help").close(),
-  reload: () => { desk.sync.forget(); location.reload(); },
+  reload: () => location.reload(),
+  ...clashActions,
 };
 
 export async function importFile() {

@@ -5,7 +5,7 @@ import { showNumbers } from "./tell.js";
 
 /** Make an edit; `patch` is what it has changed, if it is shown already. */
 export function commit(edit, patch = null) {
-  if (desk.finished) return;
+  if (desk.locked) return;
   const box = desk.history.push(edit, patch);
   if (box && !patch) desk.view.refresh(box);
   desk.sync.push(edit);

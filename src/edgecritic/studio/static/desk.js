@@ -9,4 +9,6 @@ export const files = `/g/${setup.guest}/images/${setup.image}`;
 export const desk = {
   state: null, history: null, gradient: null, view: null, sync: null, tools: [], tool: null,
   finished: setup.submitted === "yes", hover: null, cursor: null,
+  /** Whether the map cannot be changed here: it is submitted, or another window has gone on. */
+  get locked() { return this.finished || Boolean(this.sync?.stopped); },
 };

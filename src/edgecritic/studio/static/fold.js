@@ -39,6 +39,36 @@ export class LabelState {
     this.height = height;
     this.threshold = level;
     this.marks = new Uint8Array(width * height);
+    this.tally();
+  }
+
+  /** Begin anew, without any edit. */
+  reset(level) {
+    this.threshold = level;
+    this.marks.fill(FREE);
+    this.tally();
+  }
+
+  /** Count the pixels without a mark by level, and the added ones; edits keep the numbers up to date. */
+  tally() {
+    this.free = new Int32Array(256);
+    this.added = 0;
+    for (let at = 0; at < this.marks.length; at++) {
+      if (this.marks[at] === FREE) this.free[this.levels[at]]++;
+      else if (this.marks[at] === ADDED) this.added++;
+    }
+  }
+
+  /** Return the raster runs of the map: start, length, start, length, … */
+  runs() {
+    const runs = [];
+    for (let at = 0, size = this.marks.length; at < size; at++) {
+      if (!this.isOn(at)) continue;
+      const start = at;
+      while (at < size && this.isOn(at)) at++;
+      runs.push(start, at - start);
+    }
+    return runs;
   }
 
   isOn(at) {
@@ -60,8 +90,8 @@ export class LabelState {
   }
 
   count() {
-    let count = 0;
-    for (let at = 0; at < this.marks.length; at++) if (this.isOn(at)) count++;
+    let count = this.added;
+    for (let level = Math.max(1, this.threshold); level < 256; level++) count += this.free[level];
     return count;
   }
 
@@ -83,19 +113,33 @@ export class LabelState {
     } else if (op === "despeckle") {
       for (const at of this.specks(data.size)) this.set(patch, at % this.width, Math.floor(at / this.width), REMOVED);
     } else if (op === "clear" || op === "replace") {
-      patch.all = this.marks;
+      patch.all = { marks: this.marks, free: this.free, added: this.added };
       patch.box = [0, 0, this.width - 1, this.height - 1];
       this.marks = new Uint8Array(this.marks.length).fill(REMOVED);
       const runs = op === "replace" ? data.runs : [];
-      for (let i = 0; i < runs.length; i += 2) this.marks.fill(ADDED, runs[i], runs[i] + runs[i + 1]);
+      this.free = new Int32Array(256);
+      this.added = 0;
+      for (let i = 0; i < runs.length; i += 2) {
+        this.marks.fill(ADDED, runs[i], runs[i] + runs[i + 1]);
+        this.added += runs[i + 1];
+      }
     }
     return patch;
   }
 
   revert(patch) {
     if (patch.threshold !== null) this.threshold = patch.threshold;
-    if (patch.all) this.marks = patch.all;
-    for (let i = patch.at.length - 1; i >= 0; i--) this.marks[patch.at[i]] = patch.was[i];
+    if (patch.all) Object.assign(this, patch.all);
+    for (let i = patch.at.length - 1; i >= 0; i--) this.put(patch.at[i], patch.was[i]);
+  }
+
+  put(at, mark) {
+    const before = this.marks[at];
+    if (before === FREE) this.free[this.levels[at]]--;
+    else if (before === ADDED) this.added--;
+    if (mark === FREE) this.free[this.levels[at]]++;
+    else if (mark === ADDED) this.added++;
+    this.marks[at] = mark;
   }
 
   set(patch, x, y, mark) {
@@ -104,7 +148,7 @@ export class LabelState {
     patch.at.push(at);
     patch.was.push(this.marks[at]);
     patch.note(x, y);
-    this.marks[at] = mark;
+    this.put(at, mark);
   }
 
   /** Remove a disk: every pixel with dx² + dy² ≤ radius². */

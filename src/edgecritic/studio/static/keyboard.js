@@ -17,7 +17,6 @@ const keys = {
   Enter: () => desk.tool.finish(),
   Escape: () => { desk.tool.cancel(); desk.tool.discard(); desk.cursor = null; desk.view.invalidate(); },
   Backspace: () => desk.tool.back(),
-  " ": () => actAtCursor(),
 };
 
 /** Let the keyboard work on the page: its own keys, and those of the tools. */
@@ -27,7 +26,19 @@ export function listenToKeys() {
     Object.assign(keys, tool.keys);
   }
   document.addEventListener("keydown", key);
+  document.addEventListener("keyup", (event) => { if (event.key === " " && desk.space) releaseSpace(); });
+  window.addEventListener("blur", () => { desk.space = null; showGrip(); });
 }
+
+/** Space moves the image while it is held, and acts at the cursor if nothing was moved. */
+function releaseSpace() {
+  const { moved } = desk.space;
+  desk.space = null;
+  showGrip();
+  if (!moved) actAtCursor();
+}
+
+function showGrip() { $("canvas").style.cursor = desk.space ? "grab" : desk.tool.cursor; }
 
 function key(event) {
   if (document.querySelector("dialog[open]")) return;
@@ -41,12 +52,20 @@ function key(event) {
     return;
   }
   if (event.altKey) return;
-  if (steps[event.key] && !(field && field.type === "range")) {
+  if (steps[event.key] && !(field && ["range", "select-one"].includes(field.type))) {
     event.preventDefault();
-    moveCursor(steps[event.key], event.shiftKey ? 10 : 1);
+    const bar = event.target.closest("[role=toolbar]");
+    if (bar) moveFocus(bar, event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1);
+    else moveCursor(steps[event.key], event.shiftKey ? 10 : 1);
     return;
   }
-  if (field && [" ", "Enter"].includes(event.key) && field.id !== "canvas") return;
+  if (field && [" ", "Enter"].includes(event.key) && field.type !== "range") return;
+  if (event.key === " ") {
+    event.preventDefault();
+    if (!event.repeat) desk.space = { moved: false };
+    showGrip();
+    return;
+  }
   const act = keys[event.key] ?? keys[event.key.toLowerCase()];
   if (act) { event.preventDefault(); act(); }
 }
@@ -62,7 +81,13 @@ function moveCursor([dx, dy], step) {
   view.invalidate();
 }
 
+/** Go to the next button of a toolbar. */
+function moveFocus(bar, step) {
+  const buttons = [...bar.querySelectorAll("button:not([disabled], [hidden])")].filter((one) => one.offsetParent);
+  buttons.at((buttons.indexOf(document.activeElement) + step) % buttons.length)?.focus();
+}
+
 function actAtCursor() {
   const at = desk.cursor ?? desk.hover;
-  if (at && !desk.finished) desk.tool.act(at);
+  if (at && !desk.locked) desk.tool.act(at);
 }

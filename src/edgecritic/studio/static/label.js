@@ -1,14 +1,15 @@
 // The labelling tool: loads an image with its proposal and edits, and ties the parts together.
 
 import { actions, importFile } from "./actions.js";
+import { ask, listVersions, storedEvents } from "./clash.js";
 import { decorate } from "./decorate.js";
 import { $, desk, files, setup, work } from "./desk.js";
 import { helpRow, toolButton } from "./fields.js";
 import { History, LabelState } from "./fold.js";
 import { listenToKeys } from "./keyboard.js";
-import { get } from "./net.js";
-import { listenToPointers } from "./pointers.js";
-import { choose, palettes, setColours } from "./settings.js";
+import { isPressed, listenToPointers } from "./pointers.js";
+import { setting } from "./prefs.js";
+import { applyView, choose, restoreView, setColours } from "./settings.js";
 import { Sync } from "./sync.js";
 import { say, showNumbers, showState } from "./tell.js";
 import { tools } from "./tools.js";
@@ -22,9 +23,10 @@ async function start() {
   desk.state = new LabelState(levels, ...size, Number(setup.level));
   desk.history = new History(desk.state);
   for (const event of known) desk.history.push(event);
-  desk.sync = new Sync(`${work}/events`, `${location.host}:${setup.annotation}`, showState);
-  for (const event of desk.sync.resume(known)) desk.history.push(event);
-  if (!desk.sync.waiting.length) showState("saved", 0);
+  desk.sync = new Sync(work, `${location.host}:${setup.annotation}`, { state: showState, more: takeOver, clash: ask });
+  const kept = desk.sync.resume(known);
+  for (const event of kept.events) desk.history.push(event);
+  if (!desk.sync.waiting.length && !desk.sync.stopped) showState("saved", 0);
   desk.gradient = gradient;
   desk.view = new View($("canvas"), photo, desk.state);
   desk.view.decorations = decorate;
@@ -36,24 +38,30 @@ async function start() {
   listenToPointers();
   listenToKeys();
   listen();
-  let colours = null;
-  try { colours = localStorage.getItem("edgecritic:colours"); } catch { /* the first ones */ }
-  $("colours").value = palettes[colours] ? colours : "magenta";
-  setColours($("colours").value);
+  restoreView();
+  if (kept.line && !desk.finished) goOn(kept.line);
   showNumbers();
+  listVersions().catch(() => { /* shown with the next visit */ });
   document.body.dataset.ready = "yes";
   window.studio = desk;
 }
 
-/** Load all edits, page by page. */
-async function storedEvents() {
-  const events = [];
-  let page;
-  do {
-    page = await get(`${work}/events?from=${events.length}`);
-    events.push(...page.events);
-  } while (page.events.length && events.length < page.count);
-  return events;
+/** Show what another window has done, unless something is being drawn here; tell whether it was shown. */
+function takeOver(events) {
+  if (isPressed() || desk.history === null) return false;
+  for (const event of events) desk.history.push(event);
+  desk.view.refresh();
+  showNumbers();
+  say(`${events.length === 1 ? "1 edit" : `${events.length} edits`} of another window taken over.`);
+  return true;
+}
+
+/** Go on with the open line of an earlier visit. */
+function goOn(line) {
+  const tool = tools.find((one) => one.name === line.tool);
+  if (!tool?.restore) return;
+  choose(tool);
+  tool.restore(line);
 }
 
 async function picture(path) {
@@ -79,17 +87,23 @@ function setTools() {
   $("options").replaceChildren(...tools.flatMap((tool) => tool.options()));
   const rows = [[chosen.map((tool) => tool.key.toUpperCase()), chosen.map((tool) => tool.label.toLowerCase()).join(", ")], ...tools.flatMap((tool) => tool.help)];
   $("keys").prepend(...rows.flatMap((row) => helpRow(...row)));
-  choose(chosen[0]);
+  choose(chosen.find((tool) => tool.name === setting("tool", "")) ?? chosen[0]);
 }
 
 function listen() {
   for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => actions[button.dataset.do]());
-  $("opacity").addEventListener("input", () => { desk.view.opacity = Number($("opacity").value) / 100; desk.view.invalidate(); });
-  $("show-map").addEventListener("change", () => { desk.view.showMap = $("show-map").checked; desk.view.invalidate(); });
-  $("show-photo").addEventListener("change", () => { desk.view.showPhoto = $("show-photo").checked; desk.view.invalidate(); });
+  $("opacity").addEventListener("input", applyView);
+  for (const id of ["show-map", "show-photo"]) $(id).addEventListener("change", applyView);
   $("colours").addEventListener("change", () => setColours($("colours").value));
   $("import-file").addEventListener("change", importFile);
-  window.addEventListener("beforeunload", (event) => { if (desk.sync.waiting.length && desk.sync.broken) event.preventDefault(); });
+  $("clash-dialog").addEventListener("cancel", (event) => event.preventDefault());
+  document.querySelector("main").addEventListener("click", (event) => {  // the pointer leaves keys to the canvas
+    if (event.detail && event.target.closest("button, input[type=range], input[type=checkbox]")) $("canvas").focus({ preventScroll: true });
+  });
+  window.addEventListener("beforeunload", (event) => {
+    const { waiting, kept } = desk.sync;
+    if ((waiting.length || desk.tool.pending) && !kept.works) event.preventDefault();
+  });
 }
 
 start().catch((error) => say(error.message));

@@ -8,10 +8,10 @@ for (const input of document.querySelectorAll("input[data-upload]")) {
   input.addEventListener("change", () => upload(input));
 }
 
-async function upload(input) {
-  const log = $(input.dataset.log), files = [...input.files];
+async function upload(input, files = [...input.files]) {
+  const log = $(input.dataset.log);
   let done = 0;
-  const problems = [];
+  const problems = [], failed = [];
   for (const file of files) {
     log.textContent = `${done} of ${files.length} …`;
     const query = new URLSearchParams(input.dataset.kind
@@ -22,11 +22,31 @@ async function upload(input) {
       done++;
     } catch (failure) {
       problems.push(`${file.name}: ${failure.message}`);
+      failed.push(file);
     }
   }
-  log.textContent = `${done} of ${files.length} taken.${problems.length ? `\n${problems.join("\n")}` : ""}`;
   input.value = "";
-  if (done && !problems.length) location.reload();
+  if (done && !problems.length) { location.reload(); return; }
+  log.textContent = `${done} of ${files.length} taken, ${failed.length} not:\n${problems.join("\n")}`;
+  if (failed.length) log.append("\n", retry(input, failed));
+  if (done) await renewGallery();
+}
+
+/** A button that sends the files again that were not taken. */
+function retry(input, files) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = files.length === 1 ? "Try this file again" : `Try these ${files.length} files again`;
+  button.addEventListener("click", () => upload(input, files));
+  return button;
+}
+
+/** Show what was taken, without losing what is said of the rest. */
+async function renewGallery() {
+  const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+  const fresh = page.getElementById("gallery"), shown = $("gallery");
+  if (fresh && shown) shown.replaceWith(fresh);
+  else if (fresh) $("no-images").replaceWith(fresh);
 }
 
 function mapName(input, file) {
@@ -69,6 +89,18 @@ function linkRow(name, address) {
   row.append(label, field, button);
   return row;
 }
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-renew]");
+  if (!button || !window.confirm(`Give ${button.dataset.name} a new link? The old one stops working; the work stays.`)) return;
+  try {
+    const { invited } = await send(button.dataset.renew, { json: {} });
+    $("invite-log").textContent = "Copy this link now: it is not shown again.";
+    for (const { name, path } of invited) $("links").prepend(linkRow(name, new URL(path, location.href).href));
+    $("links").querySelector("input").focus();
+    refresh();
+  } catch (failure) { $("invite-log").textContent = failure.message; }
+});
 
 for (const form of document.querySelectorAll("form[data-confirm]")) {
   form.addEventListener("submit", (event) => { if (!window.confirm(form.dataset.confirm)) event.preventDefault(); });

@@ -27,6 +27,9 @@ export function listenToPointers() {
   }, { passive: false });
 }
 
+/** Tell whether something is being drawn. */
+export const isPressed = () => held !== null && !held.harmless;
+
 function down(event) {
   $("canvas").setPointerCapture(event.pointerId);
   pointers.set(event.pointerId, event);
@@ -37,8 +40,9 @@ function down(event) {
     pinch = measurePinch();
   }
   if (pointers.size > 1) return;
-  const tool = event.button === 1 || event.button === 2 || event.altKey ? moving : desk.tool;
-  if (!tool.harmless && (event.button !== 0 || desk.finished)) return;
+  const tool = event.button === 1 || event.button === 2 || event.altKey || desk.space ? moving : desk.tool;
+  if (desk.space) desk.space.moved = true;
+  if (!tool.harmless && (event.button !== 0 || desk.locked)) return;
   held = tool;
   const pixel = desk.view.pixel(event);
   if (tool !== moving) desk.hover = pixel;

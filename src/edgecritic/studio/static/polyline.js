@@ -47,7 +47,18 @@ export class Polyline extends Tool {
 
   discard() { this.points = []; this.lengths = []; this.changed(); }
 
-  changed() { desk.view.invalidate(); showNumbers(); }
+  /** Show the line, and keep it: it is no edit before it ends. */
+  changed() {
+    desk.view.invalidate();
+    desk.sync?.kept.set({ line: this.pending ? { tool: this.name, points: this.points, lengths: this.lengths } : null });
+    showNumbers();
+  }
+
+  /** Go on with a line that was kept. */
+  restore({ points, lengths }) {
+    Object.assign(this, { points, lengths });
+    this.changed();
+  }
 
   /** The pixels from the last corner to the pointer, x, y, x, y, …: what the next press would add. */
   preview(_at) { return []; }

@@ -1,11 +1,13 @@
 // The chosen tool, colours, the zoom.
 
 import { $, desk } from "./desk.js";
+import { remember, setting } from "./prefs.js";
 import { showZoom } from "./tell.js";
 
 export function choose(tool) {
   if (desk.tool && tool !== desk.tool) { desk.tool.finish(); desk.tool.cancel(); }
   desk.tool = tool;
+  remember("tool", tool.name);
   for (const button of document.querySelectorAll("[data-tool]")) button.setAttribute("aria-pressed", String(button.dataset.tool === tool.name));
   $("canvas").style.cursor = tool.cursor;
   document.querySelector("[data-do=finish]").hidden = !tool.lines;
@@ -19,8 +21,29 @@ export const palettes = { magenta: [0xffb81fff, 0xfff0f000], orange: [0xff0066ff
 export function setColours(name) {
   desk.view.palette(...palettes[name]);
   document.body.dataset.colours = name;
-  try { localStorage.setItem("edgecritic:colours", name); } catch { /* not kept */ }
+  remember("colours", name);
   desk.view.refresh();
+}
+
+/** Show the map as it was shown before, on another image. */
+export function restoreView() {
+  const colours = setting("colours", "magenta");
+  $("colours").value = palettes[colours] ? colours : "magenta";
+  $("opacity").value = setting("opacity", 100);
+  for (const id of ["show-map", "show-photo"]) $(id).checked = setting(id, true);
+  applyView();
+  setColours($("colours").value);
+}
+
+/** Take the settings of the panel over. */
+export function applyView() {
+  const { view } = desk;
+  view.opacity = Number($("opacity").value) / 100;
+  view.showMap = $("show-map").checked;
+  view.showPhoto = $("show-photo").checked;
+  remember("opacity", Number($("opacity").value));
+  for (const id of ["show-map", "show-photo"]) remember(id, $(id).checked);
+  view.invalidate();
 }
 
 export function nextColours() {

@@ -6,17 +6,28 @@ export function showState(kind, count, message = "") {
   const words = {
     saved: "Saved", saving: "Saving…", offline: `Offline: ${count} kept here`, refused: message || "Not saved",
   };
-  $("state").textContent = desk.finished ? "Submitted" : words[kind];
-  $("state").dataset.kind = kind;
-  $("reload").hidden = kind !== "refused";
+  state = { kind, text: desk.finished ? "Submitted" : words[kind] };
+  showSaved();
+  $("reload").hidden = kind !== "refused" || ["diverged", "submitted"].includes(desk.sync?.stopped);
+}
+
+let state = { kind: "saving", text: "Loading…" };
+
+/** Show whether everything is saved: an open line is not, it is kept in this browser. */
+function showSaved() {
+  const isOpen = state.kind === "saved" && desk.tool?.pending;
+  $("state").textContent = isOpen ? "Open line, kept here" : state.text;
+  $("state").dataset.kind = isOpen ? "open" : state.kind;
 }
 
 export function showNumbers() {
   for (const tool of desk.tools) tool.show();
-  document.querySelector("[data-do=undo]").disabled = desk.finished || !(desk.history.done.length || desk.tool?.pending);
-  document.querySelector("[data-do=redo]").disabled = desk.finished || !desk.history.undone.length;
+  document.querySelector("[data-do=undo]").disabled = desk.locked || !(desk.history.done.length || desk.tool?.pending);
+  document.querySelector("[data-do=redo]").disabled = desk.locked || !desk.history.undone.length;
   $("count").textContent = `${desk.state.count().toLocaleString("en")} px`;
-  $("edits").textContent = `${desk.history.done.length} edits`;
+  const edits = desk.history.done.length;
+  $("edits").textContent = edits === 1 ? "1 edit" : `${edits} edits`;
+  showSaved();
   showZoom();
 }
 

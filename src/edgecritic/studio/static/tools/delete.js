@@ -3,6 +3,7 @@
 import { commit } from "../commit.js";
 import { $, desk } from "../desk.js";
 import { check } from "../fields.js";
+import { remember, setting } from "../prefs.js";
 import { say } from "../tell.js";
 import { Tool } from "../tool.js";
 
@@ -14,7 +15,11 @@ class Delete extends Tool {
   help = [[["J"], "delete only up to junctions"]];
   pressed = null;
 
-  options() { return [check("only up to junctions", { id: "scope", key: "J" })]; }
+  options() {
+    const field = check("only up to junctions", { id: "scope", key: "J", checked: setting("scope", false) });
+    field.addEventListener("change", () => remember("scope", $("scope").checked));
+    return [field];
+  }
 
   begin(pixel) { this.pressed = pixel; }
   end() {

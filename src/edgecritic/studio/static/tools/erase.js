@@ -4,6 +4,7 @@ import { ring } from "../decorate.js";
 import { $, desk } from "../desk.js";
 import { discSpans } from "../fold.js";
 import { slider } from "../fields.js";
+import { remember, setting } from "../prefs.js";
 import { Stroke } from "../stroke.js";
 import { Tool } from "../tool.js";
 
@@ -13,7 +14,7 @@ class Erase extends Tool {
   hint = "Drag to erase.";
   keys = { "[": () => this.resize(this.radius - 1), "]": () => this.resize(this.radius + 1) };
   help = [[["[", "]"], "smaller, larger eraser"]];
-  radius = 6;
+  radius = Math.min(64, Math.max(0, setting("radius", 6)));
   stroke = null;
 
   options() {
@@ -22,6 +23,7 @@ class Erase extends Tool {
 
   resize(value) {
     this.radius = Math.min(64, Math.max(0, value));
+    remember("radius", this.radius);
     desk.view.invalidate();
     this.show();
   }

@@ -25,19 +25,21 @@ class Threshold extends Tool {
   }
 
   preview(level) {
+    if (desk.locked) { this.show(); return; }
     desk.state.threshold = level;
     desk.view.refresh();
     showNumbers();
   }
 
   keep(level) {
+    if (desk.locked) { this.show(); return; }
     const before = desk.history.done.findLast((one) => one.edit.op === "threshold")?.edit.data.level;
     desk.state.threshold = before ?? Number(setup.level);
     if (level !== desk.state.threshold) commit({ op: "threshold", data: { level } });
     else { desk.view.refresh(); showNumbers(); }
   }
 
-  step(by) { if (!desk.finished) this.keep(Math.min(256, Math.max(1, desk.state.threshold + by))); }
+  step(by) { if (!desk.locked) this.keep(Math.min(256, Math.max(1, desk.state.threshold + by))); }
 }
 
 export const threshold = new Threshold();

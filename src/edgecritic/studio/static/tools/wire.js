@@ -1,13 +1,17 @@
 // The live-wire: from press to press along strong gradients.
 
-import { desk } from "../desk.js";
+import { $, desk } from "../desk.js";
+import { check } from "../fields.js";
 import { LiveWire } from "../livewire.js";
 import { Polyline } from "../polyline.js";
+import { remember, setting } from "../prefs.js";
 
 class Wire extends Polyline {
   name = "wire"; label = "Wire"; title = "Live-wire: follows the gradient"; key = "l";
   icon = "M3 17c3 0 3-8 7-8s3 6 6 6 3-9 5-9M7 4l1.500 3L12 8.500 8.500 10 7 13 5.500 10 2 8.500 5.500 7z";
   hint = "Click on an edge, move along it, click again. Enter ends the line.";
+  keys = { s: () => $("snap").click() };
+  help = [[["S"], "anchors of the wire snap to edges; Shift: not this one"]];
   search = null;
   found = [];
 
@@ -15,6 +19,15 @@ class Wire extends Polyline {
     const { levels, width, height } = desk.state;
     return (this.search ??= new LiveWire(desk.gradient, levels, width, height));
   }
+
+  options() {
+    const field = check("snap to edges", { id: "snap", key: "S", checked: setting("snap", true) });
+    field.addEventListener("change", () => remember("snap", $("snap").checked));
+    return [field];
+  }
+
+  /** A press of the pointer means the edge beside it; the cursor of the keyboard and Shift mean their pixel. */
+  end(pixel, event) { super.end(event && !event.shiftKey && $("snap").checked ? snapped(desk.view.clamp(pixel)) : pixel, event); }
 
   extend(x, y) {
     if (!this.pending) { this.points.push(x, y); return; }
@@ -31,13 +44,30 @@ class Wire extends Polyline {
 
   hover() {
     if (!this.pending || !desk.hover) return;
-    const to = this.paths.clamp(...desk.view.clamp(desk.hover));
+    const at = desk.view.clamp(desk.hover), to = this.paths.clamp(...(desk.cursor || !$("snap").checked ? at : snapped(at)));
     if (this.paths.reach(...to, 8)) this.found = this.paths.path(...to);
     else requestAnimationFrame(() => this.hover());
     desk.view.invalidate();
   }
 
   preview() { return this.found; }
+}
+
+/** Return the best crest near a pixel, at most about 9 screen pixels away: strong, and not far. */
+export function snapped([x, y]) {
+  const { view, state, gradient } = desk, reach = Math.max(1, Math.min(9, Math.round((9 * view.ratio) / view.scale)));
+  let best = [x, y], most = -Infinity;
+  for (let dy = -reach; dy <= reach; dy++) {
+    for (let dx = -reach; dx <= reach; dx++) {
+      const px = x + dx, py = y + dy, far = dx * dx + dy * dy;
+      if (far > reach * reach || px < 0 || py < 0 || px >= state.width || py >= state.height) continue;
+      const at = py * state.width + px;
+      if (!state.levels[at] && !state.isOn(at)) continue;
+      const worth = Math.max(gradient[at], state.isOn(at) ? 255 : 0) - (160 * Math.sqrt(far)) / (reach + 1);
+      if (worth > most) { most = worth; best = [px, py]; }
+    }
+  }
+  return best;
 }
 
 export const wire = new Wire();

@@ -1,0 +1,82 @@
+"""Commands that judge maps in tiles, beside the same commands on the whole maps."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from edgecritic.cli.main import main
+from edgecritic.maps import bands
+
+MAKERS = runpy.run_path(str(Path(__file__).parents[1] / "tiff_files.py"))
+tiled, geo = MAKERS["tiled"], MAKERS["geo"]
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    """Some rows at a time."""
+    monkeypatch.setattr(bands, "_CELLS", 500)
+
+
+@pytest.fixture
+def maps(tmp_path):
+    rng = np.random.default_rng(8)
+    for name in ("candidate", "truth"):
+        mask = rng.random((60, 70)) < 0.1
+        np.save(tmp_path / f"{name}.npy", mask)
+        Image.fromarray(255 * mask.astype(np.uint8)).save(tmp_path / f"{name}.tif", compression="tiff_lzw")
+    return tmp_path
+
+
+def told(capsys, *words):
+    assert main([*map(str, words), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".tif"])
+def test_match(maps, capsys, suffix):
+    words = ["match", maps / f"candidate{suffix}", maps / f"truth{suffix}", "-t", "2"]
+    whole, parts = told(capsys, *words), told(capsys, *words, "--tiles")
+    assert parts.pop("tiles") > 5
+    assert parts.pop("mean_distance") == pytest.approx(whole.pop("mean_distance"))
+    assert parts == whole
+    assert main([*map(str, words), "--tiles"]) == 0
+    assert "tile(s), with the result of the whole" in capsys.readouterr().out
+
+
+def test_what_needs_whole_maps_is_refused(maps, capsys):
+    words = ["match", maps / "candidate.npy", maps / "truth.npy", "--tiles"]
+    for more in (["--overlay", maps / "a.png"], ["--json", "--pairs"], ["-s", "eps(window=5)"]):
+        assert main([*map(str, words), *map(str, more)]) == 1
+        printed = capsys.readouterr()
+        assert "tiles" in printed.out + printed.err
+
+
+def test_grids_of_geotiffs(tmp_path, capsys):
+    """Sizes of pixels are used, in tiles and without; other places are refused in words."""
+    rng = np.random.default_rng(2)
+    values = [255 * (rng.random((40, 50)) < 0.1).astype(np.uint8) for _ in range(2)]
+    paths = [tmp_path / name for name in ("candidate.tif", "truth.tif")]
+    for path, one in zip(paths, values, strict=True):
+        path.write_bytes(tiled(one, geo=geo()))
+    words = ["match", *paths, "-t", "2"]
+    whole, parts = told(capsys, *words), told(capsys, *words, "--tiles")
+    assert parts["judged"] == whole["judged"]
+    assert parts["judged"]["spacing"] == [2.0, 0.5]
+    assert [parts[name] for name in ("tp", "fp", "fn")] == [whole[name] for name in ("tp", "fp", "fn")]
+    others = {
+        "its first pixel lies 30 m off": geo(tie=(0.0, 0.0, 0.0, 1030.0, 5000.0, 0.0)),
+        "its pixels have 2 × 1": geo(scale=(1.0, 2.0, 0.0)),
+        "its coordinates are EPSG:25832, not EPSG:32632": geo(system=25832),
+    }
+    for text, tags in others.items():
+        paths[0].write_bytes(tiled(values[0], geo=tags))
+        for more in ([], ["--tiles"]):
+            assert main([*map(str, words), *more]) == 1
+            assert text in capsys.readouterr().err
+    assert told(capsys, *words, "--tiles", "--resample", "stored")["tp"] == whole["tp"]
