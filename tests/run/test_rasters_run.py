@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from scipy import ndimage
 
 from edgecritic.cli.main import main
 from edgecritic.maps import bands
@@ -80,3 +81,43 @@ def test_grids_of_geotiffs(tmp_path, capsys):
             assert main([*map(str, words), *more]) == 1
             assert text in capsys.readouterr().err
     assert told(capsys, *words, "--tiles", "--resample", "stored")["tp"] == whole["tp"]
+
+
+def test_score_of_files_and_folders(maps, capsys):
+    words = ["score", maps / "candidate.tif", maps / "truth.npy", "-m", "dice", "hd95", "baddeley", "pcm"]
+    whole, parts = told(capsys, *words), told(capsys, *words, "--tiles")
+    assert parts["scores"] == pytest.approx({name: whole["scores"][name] for name in ("dice", "hd95", "pcm")})
+    assert "baddeley needs whole maps and is left out in tiles" in parts["notes"]
+    for folder in ("candidate", "truth"):
+        (maps / folder).mkdir()
+        (maps / f"{folder}.npy").rename(maps / folder / "a.npy")
+    words = ["score", maps / "candidate", "--truth", maps / "truth", "-m", "dice", "hd95", "-q"]
+    whole, parts = told(capsys, *words), told(capsys, *words, "--tiles", "-o", maps / "out")
+    assert parts["images"]["a"]["scores"] == whole["images"]["a"]["scores"]
+    assert main([*map(str, words), "--tiles", "--alone"]) != 0
+
+
+def test_bench(tmp_path, capsys):
+    """Soft, thick maps of two annotators: counts of whole maps at every threshold, kept as theirs are."""
+    rng = np.random.default_rng(4)
+    for name in ("a", "b"):
+        truth = np.zeros((50, 60), bool)
+        truth[rng.integers(5, 45), :] = truth[:, rng.integers(5, 55)] = True
+        soft = ndimage.gaussian_filter(truth + rng.normal(0, 0.05, truth.shape), 1.5).clip(0)
+        (tmp_path / "found").mkdir(exist_ok=True)
+        np.save(tmp_path / "found" / f"{name}.npy", (soft / soft.max()).astype(np.float32))
+        for annotator in (1, 2):
+            folder = tmp_path / "truth" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            np.save(folder / f"{annotator}.npy", np.roll(truth, annotator, axis=1))
+    words = ["bench", f"x={tmp_path / 'found'}", "--truth", tmp_path / "truth", "-q", "--bootstrap", "0"]
+    words += ["--protocol", "bsds(tolerance=3, thresholds=15)", "--also", "none"]
+    whole = told(capsys, *words)["detectors"][0]
+    for _ in range(2):  # the second time from the records
+        parts = told(capsys, *words, "--tiles", "-o", tmp_path / "out")
+        for name in ("ods", "ois", "ap", "curve", "per_image"):
+            assert parts["detectors"][0][name] == whole[name]
+    assert any("judged in tiles" in note for note in parts["notes"])
+    words[words.index("bsds(tolerance=3, thresholds=15)")] = "edter"
+    assert main([*map(str, words), "--tiles"]) == 1
+    assert "suppresses by hed, which is not done in tiles" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from edgecritic.cli._options import (
     add_resample,
     add_seen,
     add_spacing,
+    add_tiles,
     add_truth,
     read_named,
     read_numbers,
@@ -103,6 +104,7 @@ def add_parser(subparsers: Any) -> None:
     add_spacing(data)
     add_resample(data)
     add_seen(data)
+    add_tiles(data)
     output = parser.add_argument_group("output")
     add_out(output, "results and report")
     output.add_argument(
@@ -154,6 +156,7 @@ def run(args: argparse.Namespace) -> int:
             binarize=args.binarize,
             spacing=read_spacing(args.spacing),
             resample=args.resample,
+            tiles=args.tiles,
             fresh=args.fresh,
             draws=args.bootstrap,
             curves=curves,
@@ -204,7 +207,7 @@ def _judge_regions(args: argparse.Namespace, detectors: dict[str, str | Path], p
     from edgecritic.report.text import table_text, wrapped
     from edgecritic.run.regions import run_regions
 
-    refused = ("spacing", "resample", "strength", "nms", "curve", "oracle", "resize", "binarize")
+    refused = ("spacing", "resample", "strength", "nms", "curve", "oracle", "resize", "binarize", "tiles")
     wrong = [f"--{name}" for name in refused if getattr(args, name)]
     if wrong or args.also not in ("crispness", "regions", "none"):
         names = ", ".join([*wrong, *(["--also"] if not wrong else [])])

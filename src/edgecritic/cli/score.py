@@ -20,6 +20,7 @@ from edgecritic.cli._options import (
     add_resample,
     add_spacing,
     add_split,
+    add_tiles,
     add_truth,
     read_named,
     read_spacing,
@@ -95,6 +96,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     files = parser.add_argument_group("input")
     add_split(files)
     add_binarize(files, "maps")
+    add_tiles(files)
     files.add_argument(
         "--labels",
         metavar="all|1,2|FILE.toml",
@@ -145,6 +147,7 @@ def run(args: argparse.Namespace) -> int:
         absent=args.absent,
         missing=args.missing,
         level=args.level,
+        tiles=args.tiles,
     )
     check_measures(settings)
     (place,) = read_named([args.candidate]).values()

@@ -7,11 +7,13 @@ rows at a time, with a *halo* of rows above and below it. Everything equals what
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Indices
@@ -19,7 +21,15 @@ from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.thinning import deletion_table, neighbour_steps, thin_pixels
 from edgecritic.maps.nearest import FloatMap, by_tree, nearest_distances
 
-__all__ = ["Band", "bands", "border_in_bands", "distances_in_bands", "part_of", "thin_in_bands"]
+__all__ = [
+    "Band",
+    "bands",
+    "border_in_bands",
+    "distances_in_bands",
+    "part_of",
+    "thin_in_bands",
+    "thin_levels",
+]
 
 _CELLS = 2**24
 """Cells of a band, with its halo: about 100 MB of work space."""
@@ -81,28 +91,53 @@ def thin_in_bands(pixels: Indices, shape: Sequence[int], *, rows: int | None = N
     >>> thin_in_bands(np.array([6, 7, 8, 11, 12, 13, 16, 17, 18]), (5, 5), rows=2)
     array([12])
     """
-    wide = shape[1]
-    halo = _THINNING_HALO
+    return _thinned(lambda top, bottom: _cells(pixels, shape[1], top, bottom), shape, rows)
+
+
+def thin_levels(levels: NDArray[np.uint8], least: int, *, rows: int | None = None) -> Indices:
+    """Thin the map of the pixels whose level is at least `least`, without making a list of all of them.
+
+    Examples
+    --------
+    >>> thin_levels(np.array([[0, 9, 9, 9], [1, 9, 9, 9], [0, 9, 9, 9]], dtype=np.uint8), 2)
+    array([6])
+    """
+    return _thinned(lambda top, bottom: levels[top:bottom] >= least, levels.shape, rows)
+
+
+def _thinned(read: Callable[[int, int], BoolArray], shape: Sequence[int], rows: int | None) -> Indices:
+    """Thin a map of which `read` gives some rows."""
+    halo, wide = _THINNING_HALO, shape[1]
     while True:
         kept, last = [], 0
         for band in bands(shape, halo=halo, rows=rows):
-            times = _removal_times(pixels, wide, band)
-            kept.append(pixels[part_of(pixels, wide, band.start, band.stop)][times > halo])
+            pixels, times = _removal_times(read, wide, band)
+            kept.append(pixels[times > halo])
             last = max(last, int(times[times <= halo].max(initial=0)))
-        pixels = np.concatenate(kept)
+        left = np.concatenate(kept)
         if last <= halo - 2:
-            return pixels
+            return left
+        read = functools.partial(_cells, left, wide)
 
 
-def _removal_times(pixels: Indices, wide: int, band: Band) -> Indices:
-    """Return after which sub-iteration each pixel of a band is gone, as far as its halo tells."""
-    there = pixels[part_of(pixels, wide, band.top, band.bottom)] - band.top * wide
+def _removal_times(
+    read: Callable[[int, int], BoolArray], wide: int, band: Band
+) -> tuple[Indices, NDArray[np.int32]]:
+    """Return the pixels of a band, and after which sub-iteration each is gone, as far as the halo tells."""
     grid = Grid.around((band.bottom - band.top, wide), (1, 1))
-    flat = grid.flatten(there)
-    on = np.zeros(grid.size, dtype=np.uint8)
-    on[flat] = 1
-    times = thin_pixels(on, flat, neighbour_steps(grid), deletion_table())[flat]
-    return times[part_of(there, wide, band.start - band.top, band.stop - band.top)].astype(np.int64)
+    on = grid.embed(read(band.top, band.bottom))
+    flat = np.flatnonzero(on)
+    times = thin_pixels(on.view(np.uint8), flat, neighbour_steps(grid), deletion_table())
+    raster = grid.raster(flat)
+    own = part_of(raster, wide, band.start - band.top, band.stop - band.top)
+    return raster[own] + band.top * wide, times[flat[own]]
+
+
+def _cells(pixels: Indices, wide: int, top: int, bottom: int) -> BoolArray:
+    """Return some rows of a map."""
+    cells = np.zeros((bottom - top, wide), dtype=np.bool_)
+    cells.reshape(-1)[pixels[part_of(pixels, wide, top, bottom)] - top * wide] = True
+    return cells
 
 
 def border_in_bands(pixels: Indices, shape: Sequence[int]) -> Indices:
@@ -141,17 +176,12 @@ def distances_in_bands(
         theirs = part_of(to, wide, band.top, band.bottom)
         if mine.start == mine.stop or theirs.start == theirs.stop:
             continue
-        found[mine] = nearest_distances(_map(of[mine], wide, band), _map(to[theirs], wide, band), sizes)
+        cells = _cells(of[mine], wide, band.top, band.bottom), _cells(to, wide, band.top, band.bottom)
+        found[mine] = nearest_distances(*cells, sizes)
     far = np.flatnonzero(found > _DISTANCE_HALO * sizes[0])
     if far.size:
         found[far] = by_tree(_places(of[far], wide), _places(border_in_bands(to, shape), wide), sizes)
     return found
-
-
-def _map(pixels: Indices, wide: int, band: Band) -> BoolArray:
-    cells = np.zeros((band.bottom - band.top, wide), dtype=np.bool_)
-    cells.reshape(-1)[pixels - band.top * wide] = True
-    return cells
 
 
 def _places(pixels: Indices, wide: int) -> Indices:

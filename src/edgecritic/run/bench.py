@@ -77,6 +77,7 @@ def run_bench(
     binarize: float | None = None,
     spacing: Sizes | Literal["file"] | None = None,
     resample: Resample = None,
+    tiles: bool = False,
     fresh: bool = False,
     draws: int = 1000,
     human: bool = True,
@@ -117,6 +118,8 @@ def run_bench(
     resample : "nearest" or "stored", optional
         Bring predictions of other grids onto that of their truth; see `edgecritic.geometry.place`. Without it
         they are refused.
+    tiles : bool
+        Judge maps in bands of rows; those that do not fit in memory always are.
     fresh : bool
         Compute everything anew.
     draws : int
@@ -163,7 +166,7 @@ def run_bench(
         raise InputError("an oracle chooses among predictions: give those of at least two detectors")
     check_places(detectors, truth, out)
     folder = None if out is None else make_folder(Path(out).absolute())
-    reading = Reading(binarize, spacing, resample)
+    reading = Reading(binarize, spacing, resample, tiles)
     refused: list[Failure] = []
     if chosen.classes is not None:
         sets, finished = judge_all_classes(

@@ -25,6 +25,7 @@ from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import sweep, sweep_maps
 from edgecritic.run.cache import weigh_labels
+from edgecritic.run.judge_tiles import in_tiles, measure_in_tiles, raster_hashes
 from edgecritic.run.results import Failure, attempt
 from edgecritic.run.store import kept, record_key, safe_name
 
@@ -68,11 +69,14 @@ class Reading:
         Pixel size, as for `edgecritic.datasets.geometry.find_grid`.
     resample : "nearest", "stored" or None
         What is done with a prediction on another grid than its truth, as for the same function.
+    tiles : bool
+        Whether maps are judged in bands of rows though they fit in memory; those that do not always are.
     """
 
     binarize: float | None = None
     spacing: Sizes | Literal["file"] | None = None
     resample: Resample = None
+    tiles: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return what differs from the usual, ready for JSON."""
@@ -152,6 +156,8 @@ def judge(job: Job) -> Judged | Failure:
 
 
 def _judge(job: Job) -> Judged:
+    if job.reading.tiles or in_tiles(job.case):
+        return _judge_in_tiles(job)
     case = Loaded(job.case, job.protocol, job.reading)
     hashes = case.hashes()
     version = {"version": RECORD_VERSION, "protocol": job.protocol.digest, **job.reading.as_dict()}
@@ -165,6 +171,20 @@ def _judge(job: Job) -> Judged:
         human = Counts.from_dict(_kept(job, HUMAN, key, lambda: _human(case, job))["counts"])
     counts = {name: Counts.from_dict(one) for name, one in content["counts"].items()}
     return Judged(job.detector, job.case.id, counts, {**content["numbers"], **hashes}, human)
+
+
+def _judge_in_tiles(job: Job) -> Judged:
+    hashes = raster_hashes(job.case)
+    version = {"version": RECORD_VERSION, "protocol": job.protocol.digest, "tiles": True}
+    key = record_key({**version, **job.reading.as_dict(), "extras": sorted(job.extras), **hashes})
+    content = _kept(
+        job,
+        safe_name(job.detector),
+        key,
+        lambda: measure_in_tiles(job.case, job.protocol, job.extras, job.reading),
+    )
+    counts = {name: Counts.from_dict(one) for name, one in content["counts"].items()}
+    return Judged(job.detector, job.case.id, counts, {**content["numbers"], **hashes})
 
 
 def _kept(job: Job, group: str, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:

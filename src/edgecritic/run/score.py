@@ -11,13 +11,14 @@ import numpy as np
 
 from edgecritic.datasets._guard import quiet
 from edgecritic.datasets.cases import Case, find_cases
-from edgecritic.datasets.content import Content, digest, read_content
+from edgecritic.datasets.content import Content, digest, digest_files, read_content
 from edgecritic.datasets.files import read_array, read_geometry, read_segmentations, read_truths
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.geometry import find_grid
 from edgecritic.datasets.layouts import find_maps
 from edgecritic.datasets.meshes import is_mesh, read_mesh
 from edgecritic.datasets.names import natural_key
+from edgecritic.datasets.rasters import is_large
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError, NotBinaryError
 from edgecritic.geometry import Geometry, Resample
@@ -27,7 +28,9 @@ from edgecritic.measures.evidence import Comparison, Single, compare
 from edgecritic.measures.label_maps import Label, LabelMap, Labels
 from edgecritic.measures.labels import Absent, CaseScores, ScoredMap, score_labels, worst_labels
 from edgecritic.measures.scoring import as_scores, choose, default_measures, worst_values
+from edgecritic.measures.tiled import score_pixels
 from edgecritic.run.executor import Progress, absolute, run_tasks
+from edgecritic.run.rasters import read_pixels
 from edgecritic.run.results import Failure, attempt
 from edgecritic.run.score_results import ScoreRun, case_of_record, case_record
 from edgecritic.run.store import RECORDS, kept, record_key
@@ -69,6 +72,8 @@ class ScoreSettings(Value):
         measure; or left out.
     level : int or None
         Which map of a candidate's file that holds several, from 1.
+    tiles : bool
+        Judge maps in bands of rows, as those are that do not fit in memory.
     """
 
     measures: tuple[str, ...] | None = None
@@ -82,6 +87,7 @@ class ScoreSettings(Value):
     absent: Absent = "skip"
     missing: Missing = "fail"
     level: int | None = None
+    tiles: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +222,8 @@ def _scored(job: _Job) -> tuple[str, CaseScores | str]:
 
 
 def _kept_scores(job: _Job) -> CaseScores:
+    if _in_tiles((job.path, *job.truths), job.settings):
+        return _kept_in_tiles(job)
     truths = [read_content(path) for path in job.truths]
     candidate = None if job.path is None else read_content(job.path)
     files = ["" if one is None else digest([one]) for one in (candidate, *truths)]
@@ -228,6 +236,56 @@ def _kept_scores(job: _Job) -> CaseScores:
         fresh=job.fresh,
     )
     return case_of_record(content)
+
+
+def _in_tiles(sources: Sequence[Path | Content | None], settings: ScoreSettings) -> bool:
+    return settings.tiles or any(isinstance(one, Path) and is_large(one) for one in sources)
+
+
+def _kept_in_tiles(job: _Job) -> CaseScores:
+    if job.path is None:
+        raise InputError("has no prediction, and worst values are not known of maps in tiles")
+    files = [digest_files([path]) for path in (job.path, *job.truths)]
+    key = record_key([RECORD_VERSION, job.settings.as_dict(), files])
+    place = job.path
+    with quiet():
+        content = kept(
+            job.folder,
+            job.id,
+            key,
+            lambda: case_record(_score_in_tiles(place, job.truths, job.settings)),
+            fresh=job.fresh,
+        )
+    return case_of_record(content)
+
+
+def _score_in_tiles(
+    candidate: Path | Content, truths: Sequence[Path | Content], settings: ScoreSettings
+) -> CaseScores:
+    """Score maps that are read in bands of rows."""
+    if settings.labels is not None or settings.level is not None or not truths:
+        raise InputError("labels, several maps in a file, and maps without truth are not judged in tiles")
+    given = read_pixels(
+        _path(candidate),
+        [_path(truth) for truth in truths],
+        binarize=settings.binarize,
+        spacing=settings.spacing,
+        resample=settings.resample,
+    )
+    scores = score_pixels(
+        given.candidate,
+        given.truths,
+        given.shape,
+        settings.measures,
+        strategy=settings.strategy,
+        tolerance=settings.tolerance,
+        spacing=given.spacing,
+        on_degenerate=settings.empty,
+    )
+    sides = [one.size == 0 for one in (given.candidate, *given.truths)]
+    one = ScoredMap(scores=replace(scores, notes=()), empty=_empty_text(sides[0], any(sides[1:])))
+    notes = ("judged in tiles, with the values of whole maps", *scores.notes, *given.notes)
+    return CaseScores(maps=(one,), spacing=scores.spacing, notes=notes)
 
 
 def _quietly_scored(
@@ -245,6 +303,8 @@ def score_files(
     ids = settings.measures
     if any(is_mesh(_path(source)) for source in (candidate, *truths)):
         return _score_meshes(candidate, truths, settings)
+    if _in_tiles((candidate, *truths), settings):
+        return _score_in_tiles(candidate, truths, settings)
     if settings.labels is not None:
         return _score_labels(candidate, truths, settings)
     if _judges_regions(ids):
@@ -408,7 +468,10 @@ def _masks(source: Path | Content, settings: ScoreSettings) -> list[BoolArray]:
 
 
 def _empty_sides(candidate: BoolArray, maps: Sequence[BoolArray]) -> str:
-    nothing, no_truth = not candidate.any(), not all(one.any() for one in maps)
+    return _empty_text(not candidate.any(), not all(one.any() for one in maps))
+
+
+def _empty_text(nothing: bool, no_truth: bool) -> str:
     return "both" if nothing and no_truth else "candidate" if nothing else "truth" if no_truth else ""
 
 
