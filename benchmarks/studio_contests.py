@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from edgecritic.annotators.answers import trials_json
 from edgecritic.annotators.choice import Segment, Trial
+from edgecritic.maps.fold import runs_of
 from edgecritic.studio import auth, experiments, labelling, projects
-from edgecritic.studio.fold import runs_of
 from edgecritic.studio.models import (
     Annotation,
     Answer,

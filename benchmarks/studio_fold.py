@@ -84,8 +84,8 @@ LEVELS = {"full": full, "noise": noise, "checks": checks}
 
 def measure(levels: str, folder: Path) -> dict[str, tuple[float, float, float]]:
     """Fold every sequence once on one proposal; return seconds of CPU, of the clock, and MiB at most."""
+    from edgecritic.maps.fold import check_edit, check_specks, counting, fold
     from edgecritic.run.warmup import parts
-    from edgecritic.studio.fold import check_edit, check_specks, counting, fold
 
     dict(parts())["edits of label maps"]()
     proposal = np.load(folder / f"{levels}.npy")
@@ -151,9 +151,9 @@ def others_wait(url: str, folder: Path) -> tuple[list[float], float]:
 
 def _fill(url: str, folder: Path) -> tuple[str, list[tuple[str, str]]]:
     """Store an image and two people's costly edits; return the owner's secret, tokens and paths of work."""
+    from edgecritic.maps.fold import check_edit
     from edgecritic.studio import auth, labelling, projects
     from edgecritic.studio.database import open_database
-    from edgecritic.studio.fold import check_edit
     from edgecritic.studio.pictures import Upload, encode_png
 
     levels = encode_png(np.load(folder / "noise.npy"))

@@ -128,9 +128,12 @@ def studies() -> object:
     from edgecritic.studies.matching import ScoreTable, analyse
     from edgecritic.studies.noise import noise
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples, count_pairs, time_methods
+    from edgecritic.studies.truths import TruthsStudy, judge_truths
     from edgecritic.studies.walkthrough import paper_example, walk_through
 
     walk = walk_through(*paper_example())
+    judged = judge_truths("a", IMAGE, TRUTHS[:2], detectors=["sobel"], measures=["sk"])
+    names = {"detectors": ("sobel",), "measures": ("sk",), "better": ("lower",)}
     images = ("a", "a", "b", "b")
     f = np.random.default_rng(0).random((4, 1, 4, 4))
     table = ScoreTable(
@@ -150,6 +153,7 @@ def studies() -> object:
         time_methods("points, 2-D", point_sets(2, 30, 0), ["eps"], repeats=1),
         count_pairs("points, 2-D", point_sets(2, 30, 0), ["eps"]),
         [walk, walk.zones],
+        [judged, TruthsStudy(**names, images=(judged,), editor="me")],
         [table, analyse(table), claim("r", "> .95", 0.9, source="Fig. 1")],
     ]
 
@@ -165,6 +169,7 @@ def files() -> object:
 
 
 def runs() -> object:
+    from edgecritic.datasets.cases import find_cases
     from edgecritic.datasets.write import write_bsds_mat, write_map
     from edgecritic.run import (
         detect_folder,
@@ -175,9 +180,11 @@ def runs() -> object:
         tune_folder,
     )
     from edgecritic.run.pairing import PairingExample, PairingStudy
+    from edgecritic.run.propose import propose_folder
     from edgecritic.run.results import Failure, Run
     from edgecritic.run.score import ScoreSettings
     from edgecritic.run.studies import ComplexityRun, LabelsStudy
+    from edgecritic.run.truths import run_truths
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
     from edgecritic.studies.cuts import point_sets, synthetic_samples
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples, count_pairs, time_methods
@@ -199,6 +206,12 @@ def runs() -> object:
             score_folder(f"{home}/maps", f"{home}/truth", settings=settings),
             tune_folder(f"{home}/images", f"{home}/truth", **options),
             detect_folder(f"{home}/images", "sobel", f"{home}/edges"),
+            propose_folder(f"{home}/images", f"{home}/proposed"),
+            run_truths(
+                list(find_cases(None, f"{home}/truth", images=f"{home}/images")),
+                detectors=["sobel"],
+                measures=["sk"],
+            ),
             LabelsStudy(annotators=people, strength=judged, trials=(), risks={}),
             PairingStudy(
                 accuracy=(rates,),

@@ -13,8 +13,8 @@ from PIL import Image as Picture
 from studio_pages import click, drag, open_tool, saved, shown_map, to_screen
 
 from edgecritic import studio
+from edgecritic.maps.fold import Edit, counting, fold
 from edgecritic.studio import labelling, projects
-from edgecritic.studio.fold import Edit, counting, fold
 from edgecritic.studio.models import Annotation
 from edgecritic.studio.pictures import encode_png, read_photo
 

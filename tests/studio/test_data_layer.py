@@ -18,10 +18,10 @@ from edgecritic.annotators.answers import comparisons_csv, votes_csv
 from edgecritic.cli.main import main
 from edgecritic.datasets.cases import find_cases
 from edgecritic.errors import DataError, InputError
+from edgecritic.maps.fold import Edit
 from edgecritic.studio import auth, experiments, exports, labelling, projects, results
 from edgecritic.studio.answers import AnswerWriter, NewAnswer, store_answers
 from edgecritic.studio.database import make_engine, migrate, open_database
-from edgecritic.studio.fold import Edit
 from edgecritic.studio.labelling import NewEvent
 from edgecritic.studio.models import Annotation, Answer, Base, Image, Slot, Trial, now
 from edgecritic.studio.problems import Conflict, NotFound, Refused

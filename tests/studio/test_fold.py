@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.ndimage import label
 
 from edgecritic.errors import InputError
-from edgecritic.studio.fold import Edit, check_edit, check_specks, counting, fold, runs_of
+from edgecritic.maps.fold import Edit, check_edit, check_specks, counting, fold, runs_of
 
 pytestmark = pytest.mark.kernels
 
@@ -170,9 +170,9 @@ def test_runs_are_those_of_a_plain_loop():
 
 def test_a_map_of_too_many_runs_is_refused_before_they_are_listed(monkeypatch):
     board = np.indices((8, 8)).sum(axis=0) % 2 == 0
-    monkeypatch.setattr("edgecritic.studio.fold.MOST_RUNS", 58)
+    monkeypatch.setattr("edgecritic.maps.fold.MOST_RUNS", 58)
     assert len(runs_of(board)) == 58  # 32 pixels, of which 3 pairs touch where a row ends
-    monkeypatch.setattr("edgecritic.studio.fold.MOST_RUNS", 56)
+    monkeypatch.setattr("edgecritic.maps.fold.MOST_RUNS", 56)
     with pytest.raises(InputError, match="more than 28 runs"):
         runs_of(board)
 

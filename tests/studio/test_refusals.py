@@ -12,11 +12,11 @@ from PIL import Image as Picture
 from sqlalchemy.exc import OperationalError
 
 from edgecritic.errors import DataError, InputError
+from edgecritic.maps.fold import check_key
 from edgecritic.studio import exports, labelling, projects
 from edgecritic.studio.answers import AnswerWriter, NewAnswer, parse_answer
 from edgecritic.studio.auth import RateLimit
 from edgecritic.studio.database import make_engine, open_database
-from edgecritic.studio.fold import check_key
 from edgecritic.studio.labelling import parse_time
 from edgecritic.studio.pictures import encode_png, kind_of, read_map_file, read_photo
 from edgecritic.studio.problems import NotFound, NotNow

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import func, select
 from studio_pages import click, invite, open_tool, saved, shown_map
 
+from edgecritic.maps.fold import Edit, fold
 from edgecritic.studio import experiments, labelling, projects
-from edgecritic.studio.fold import Edit, fold
 from edgecritic.studio.models import Annotation, Answer, Image, Version
 
 

@@ -29,7 +29,7 @@ GROUPS = {
     "judge": ("bench", "score", "match", "doctor"),
     "look": ("demo", "list"),
     "detect and learn": ("detect", "tune", "fit"),
-    "people": ("annotators", "studio"),
+    "people": ("annotators", "propose", "studio"),
     "papers": ("study",),
     "this installation": ("warmup", "completion"),
 }
@@ -52,6 +52,7 @@ detect and learn
   edgecritic fit pb PHOTOS --truth FOLDER --out FILE  learn from labels
 people
   edgecritic annotators FOLDER                how far annotators agree
+  edgecritic propose PHOTO --out FOLDER       a truth to begin with, and its edits
   edgecritic studio                           label edges in a browser
 papers
   edgecritic study                            the experiments that can be redone

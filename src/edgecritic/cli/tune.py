@@ -34,6 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("images", nargs="+", help="image files, volumes, or folders of them")
     add_truth(parser, required=False)
+    parser.add_argument("--masks", metavar="FOLDER", help="maps that are on where pixels count")
     add_split(parser)
     add_binarize(parser)
     add_surface(parser)
@@ -76,7 +77,9 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.run.tune import tune_folder
 
     def save(name: str, tuning: Any, image: Any) -> None:
-        write_tuning(Path(args.out) / name, tuning, image, matching=args.strategy)
+        write_tuning(
+            Path(args.out) / name, tuning, image, matching=args.strategy, every=args.measures is not None
+        )
 
     with progress("tuning", unit="image", quiet=args.quiet or args.json) as step:
         found = tune_folder(
@@ -88,6 +91,7 @@ def run(args: argparse.Namespace) -> int:
             strategy=args.strategy,
             grey=args.grey,
             split=args.split,
+            masks=args.masks,
             binarize=args.binarize,
             surface=args.surface,
             out=args.out,

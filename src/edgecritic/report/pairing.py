@@ -291,7 +291,7 @@ def _times(study: PairingStudy) -> Figure:
         "times",
         "Time over the number of correspondences",
         "Points: sets with a perfect pairing inside a window of 5, at constant density (Figs. 8 and 9). "
-        "Surface: slabs of a surface and of the same one moved by a voxel along two axes. fom pairs nothing, "
+        "Surface: slabs of the surface of an object and of one a voxel outside of it. fom pairs nothing, "
         "it looks for the nearest truth pixel; hungarian works group by group of connected pixels, dense on "
         "all at once.",
         paint,

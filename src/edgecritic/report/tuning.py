@@ -56,10 +56,13 @@ def draw_curves(tuning: Tuning, path: str | PathLike[str], *, measures: Sequence
 def draw_montage(
     tuning: Tuning, image: Any, path: str | PathLike[str], *, measures: Sequence[str] | None = None
 ) -> None:
-    """Draw the best maps: one row per measure, one column per detector, the image in the first column."""
+    """Draw the best maps: one row per measure, one column per detector, the image in the first column.
+
+    With truths the false alarms (FP) and misses (FN) of each map are counted, under strict overlap.
+    """
     names = list(measures or tuning.measures)
     rows, columns = np.asarray(image).shape[:2]
-    tall = 0.35 + 1.6 * float(np.clip(rows / columns, 0.4, 2.5))
+    tall = 0.45 + 1.6 * float(np.clip(rows / columns, 0.4, 2.5))
     figure = new_figure((1.7 * (len(tuning.detectors) + 1), tall * len(names)))
     grid = figure.subplots(len(names), len(tuning.detectors) + 1, squeeze=False)
     for row, measure in zip(grid, names, strict=True):
@@ -69,9 +72,11 @@ def draw_montage(
             best = tuning.best(detector, measure)
             panel.imshow(~tuning.best_map(detector, measure), cmap="gray", vmin=0, vmax=1)
             star = " *" if detector == tuning.winner(measure) else ""
-            panel.set_title(
-                f"{short_id(detector)}\n{best.value:.3g} at {best.threshold:.3g}{star}", fontsize=6
-            )
+            text = f"{short_id(detector)}\n{best.value:.3g} at {best.threshold:.3g}{star}"
+            if tuning.truths:
+                alarms, misses = tuning.errors(detector, measure)
+                text += f"\nFP {alarms:.0f}, FN {misses:.0f}"
+            panel.set_title(text, fontsize=6)
     for panel in grid.ravel():
         panel.set_xticks([])
         panel.set_yticks([])
@@ -128,13 +133,18 @@ def _draw_panels(value: Tuning | TuningSummary, names: Sequence[str], path: str 
 
 
 def write_tuning(
-    folder: str | PathLike[str], tuning: Tuning, image: Any, *, matching: str | None = None
+    folder: str | PathLike[str],
+    tuning: Tuning,
+    image: Any,
+    *,
+    matching: str | None = None,
+    every: bool = False,
 ) -> tuple[Path, ...]:
     """Write the figures, the best maps, ``curves.csv`` and ``tuning.json`` of one image; return the files.
 
     ``curves.png``, ``montage.png`` (images only), with truth ``rates.png`` (``rates-matched.png`` under the
     strategy `matching`), and ``best/MEASURE/DETECTOR.png`` for all measures. The montage has a row for
-    each of the first six measures, `FAVOURITES` before others.
+    each of the first six measures, `FAVOURITES` before others; with `every` one for each measure.
     """
     from edgecritic.datasets.write import write_map
     from edgecritic.run.files import write_text
@@ -142,7 +152,8 @@ def write_tuning(
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
     others = [measure for measure in tuning.measures if measure not in FAVOURITES]
-    shown = [*(measure for measure in FAVOURITES if measure in tuning.measures), *others][: len(FAVOURITES)]
+    shown = [*(measure for measure in FAVOURITES if measure in tuning.measures), *others]
+    shown = list(tuning.measures) if every else shown[: len(FAVOURITES)]
     flat = tuning.best_map(tuning.detectors[0], shown[0]).ndim == 2
     write_text(home / "tuning.json", json.dumps(tuning.as_dict(), indent=2, ensure_ascii=False) + "\n")
     rows = tuning.rows()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,10 @@ import numpy as np
 
 from edgecritic.datasets.cases import find_cases
 from edgecritic.datasets.content import digest, read_content
-from edgecritic.datasets.files import read_truths
+from edgecritic.datasets.files import read_mask, read_truths
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.geometry import find_grid
+from edgecritic.datasets.layouts import find_maps
 from edgecritic.datasets.names import split_name
 from edgecritic.detectors.base import bind
 from edgecritic.detectors.external import FolderDetector
@@ -72,6 +73,7 @@ class _Job:
     grey: bool
     binarize: float | None
     surface: str
+    mask: Path | None
     folder: Path | None
     fresh: bool
     seen: bool
@@ -89,6 +91,7 @@ def tune_folder(
     split: str | None = None,
     binarize: float | None = None,
     surface: str = "given",
+    masks: str | Path | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
@@ -113,6 +116,9 @@ def tune_folder(
         Use the luminance of colour images.
     split, binarize
         As for :func:`edgecritic.run.bench.run_bench`.
+    masks : path, optional
+        Folder of maps that are on where pixels count, called like the images: what lies elsewhere is taken
+        out of candidates and truths.
     surface : {"given", "inner"}
         As for :func:`edgecritic.run.annotators.run_annotators`.
     out : path, optional
@@ -132,6 +138,7 @@ def tune_folder(
     choose(ids, ())
     places = [images] if isinstance(images, str | Path) else list(images)
     cases = _cases(places, truth, split)
+    valid = _masks(masks, cases)
     home = absolute(out)
     records = None if home is None else home / RECORDS / "@tune"
     options: dict[str, Any] = {"detectors": bound, "measures": ids, "thresholds": thresholds}
@@ -144,6 +151,7 @@ def tune_folder(
             grey=grey,
             binarize=binarize,
             surface=surface,
+            mask=valid.get(name),
             folder=records,
             fresh=fresh,
             seen=seen,
@@ -218,6 +226,17 @@ def _cases(
     return found
 
 
+def _masks(place: str | Path | None, names: Iterable[str]) -> dict[str, Path]:
+    """Return the mask of every image."""
+    if place is None:
+        return {}
+    found = {name: paths[0].absolute() for name, paths in find_maps(Path(place)).files.items()}
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise InputError(f"holds no mask for {', '.join(missing[:5])}; names must be the same", path=place)
+    return found
+
+
 def _tuned(job: _Job) -> tuple[str, tuple[Tuning, Any, str | None] | str]:
     """Tune one image, or take it from the store, then without the image; a bad file becomes a message."""
     return job.id, attempt(lambda: _tuning(job), str)
@@ -225,15 +244,16 @@ def _tuned(job: _Job) -> tuple[str, tuple[Tuning, Any, str | None] | str]:
 
 def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
     image_file, *truth_files = (read_content(path) for path in (job.path, *job.truths))
+    masks = [] if job.mask is None else [read_content(job.mask)]
     detectors = _with_maps(job)
-    key = _key(job, detectors, [digest([one]) for one in (image_file, *truth_files)])
+    key = _key(job, detectors, [digest([one]) for one in (image_file, *truth_files, *masks)])
     if job.folder is not None and key is not None and not job.fresh:
         content = Store(job.folder).load(job.id, key)
         if content is not None:
             return _as_tuning(content), None, key
     image, kind = load_image(image_file, grey=job.grey)
     _refuse_seen(job, image, kind)
-    grid = find_grid(image_file, truth_files or [image_file])
+    grid = find_grid(image_file, [*(truth_files or [image_file]), *masks])
     image = grid.bring(image_file, image)
     maps = [
         grid.bring(file, one)
@@ -241,8 +261,15 @@ def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
         for one in read_truths(file, binarize=job.binarize, rule=job.surface)
     ]
     sizes = grid.spacing if kind == "volume" else None
+    mask = next((grid.bring(file, read_mask(file)) for file in masks), None)
     found = tune(
-        image, maps or None, kind=kind, name=job.id, spacing=sizes, **{**job.options, "detectors": detectors}
+        image,
+        maps or None,
+        kind=kind,
+        name=job.id,
+        spacing=sizes,
+        mask=mask,
+        **{**job.options, "detectors": detectors},
     )
     return found, image, key
 
@@ -277,7 +304,16 @@ def _key(job: _Job, detectors: Sequence[Detector] | None, files: list[str]) -> s
             names.append(str(bind(one)))
     thresholds = job.options["thresholds"]
     shown = thresholds if isinstance(thresholds, int | str) else [float(one) for one in thresholds]
-    settings = [names, job.options["measures"], shown, job.grey, job.binarize, job.surface, job.seen]
+    settings = [
+        names,
+        job.options["measures"],
+        shown,
+        job.grey,
+        job.binarize,
+        job.surface,
+        job.mask is not None,
+        job.seen,
+    ]
     return record_key([RECORD_VERSION, settings, files])
 
 

@@ -222,10 +222,10 @@ def round_surface(side: int = 48) -> BoolArray:
 
 
 def surface_slabs(mask: BoolArray, planes: Sequence[int]) -> Iterator[tuple[int, Sample]]:
-    """Yield slabs of growing thickness around the middle of an object: its surface, and that of it shifted.
+    """Yield slabs of growing thickness around the middle of an object: its surface, and one just outside.
 
-    The candidate is the inner boundary of the object moved by one voxel along the second and third axis, the
-    truth that of the object: two dense surfaces, as a detector and a person would give.
+    The truth is the inner boundary of the object, the candidate that of the object grown by one voxel (its
+    face neighbours): two dense surfaces, one voxel apart, as a person and a detector would give.
 
     Examples
     --------
@@ -239,11 +239,16 @@ def surface_slabs(mask: BoolArray, planes: Sequence[int]) -> Iterator[tuple[int,
         raise DataError("the mask of the volume is empty: there is no surface to pair")
     middle = int(met[met.size // 2])
     surface = inner_boundary(mask)
-    moved = inner_boundary(np.roll(mask, (1, 1), axis=(1, 2)))
+    grown = mask.copy()
+    for axis in range(3):
+        along, wider = np.moveaxis(mask, axis, 0), np.moveaxis(grown, axis, 0)
+        wider[1:] |= along[:-1]
+        wider[:-1] |= along[1:]
+    outside = inner_boundary(grown)
     for thick in planes:
         begin = max(middle - thick // 2, 0)
         part = np.s_[begin : begin + thick]
-        yield thick, (moved[part].copy(), surface[part].copy())
+        yield thick, (outside[part].copy(), surface[part].copy())
 
 
 def _stroke(mask: BoolArray, corners: NDArray[np.float64]) -> None:

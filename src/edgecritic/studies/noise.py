@@ -26,7 +26,7 @@ from edgecritic.figures import axes_of, look
 from edgecritic.ids import Id
 from edgecritic.measures import measures as registry
 from edgecritic.tables import text_table
-from edgecritic.tuning.tune import tune
+from edgecritic.tuning.tune import DEFAULT_DETECTORS, tune
 from edgecritic.values import Value, plain_number
 
 __all__ = [
@@ -42,10 +42,7 @@ DETECTORS = (
 
 """The detectors of the study with their scales in pixels."""
 
-PAPER_DETECTORS = (
-    *("sobel", "canny(sigma=1)", "steerable(order=1, sigma=1.5)", "steerable(order=5, sigma=1.5)"),
-    *("anisotropic", "half_gaussian"),
-)
+PAPER_DETECTORS = DEFAULT_DETECTORS
 """The paper's six: Sobel, Canny, SF1, SF5, AGK and H-K."""
 
 RATIOS = (0.0, 2.0, 3.3, 4.0, 6.0, 10.0)

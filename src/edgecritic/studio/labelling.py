@@ -17,9 +17,9 @@ from sqlalchemy.orm import Session
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
+from edgecritic.maps.fold import Edit, check_edit, check_key, check_specks, counting, fold, runs_of
 from edgecritic.studio import projects
 from edgecritic.studio.database import hold
-from edgecritic.studio.fold import Edit, check_edit, check_key, check_specks, counting, fold, runs_of
 from edgecritic.studio.models import Annotation, Event, Image, Invitation, Version, now
 from edgecritic.studio.pictures import as_map
 from edgecritic.studio.problems import Conflict, NotFound, coded

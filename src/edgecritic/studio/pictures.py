@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.detectors.proposals import first_level, levels_of, propose
 from edgecritic.errors import DataError, EdgeCriticError, InputError
-from edgecritic.inputs import SIDEWAYS, BoolArray, FloatArray
+from edgecritic.inputs import SIDEWAYS, BoolArray
 from edgecritic.studio.apart import read_apart
 
 __all__ = [
@@ -87,26 +88,23 @@ def read_photo(content: bytes, most_pixels: int) -> Upload:
 def make_upload(values: NDArray[np.uint8]) -> Upload:
     """Make the proposal and the gradient of a photo.
 
-    The proposal is 0 where central differences have no crest, else round(255·√strength), at least 1; the
-    gradient is round(255·√strength) everywhere. Photos are stored anew as PNG, without what cameras add.
+    They are those of :func:`edgecritic.detectors.proposals.propose`. Photos are stored anew as PNG, without
+    what cameras add.
     """
-    from edgecritic.detectors import detect
-
     height, width = values.shape[:2]
     if min(height, width) < _SMALLEST_SIDE:
         raise InputError(
             f"has {width}×{height} pixels", remedy=f"at least {_SMALLEST_SIDE}×{_SMALLEST_SIDE} are needed"
         )
-    found = detect(values, "central")
-    proposal = np.where(found.thin > 0, np.maximum(levels_of(found.thin), 1), 0)
+    found = propose(values)
     return Upload(
         width=width,
         height=height,
-        level=first_level(proposal),
+        level=found.level,
         photo=encode_png(values),
         media_type="image/png",
-        proposal=encode_png(proposal),
-        gradient=encode_png(levels_of(found.strength)),
+        proposal=encode_png(found.levels),
+        gradient=encode_png(found.gradient),
     )
 
 
@@ -131,25 +129,6 @@ def read_map_file(content: bytes, kind: str, shape: tuple[int, int], most_pixels
             size = "×".join(map(str, one.shape[::-1]))
             raise InputError(f"has {size} pixels, the photo has {shape[1]}×{shape[0]}{remedy}")
     return found
-
-
-def first_level(levels: NDArray[np.integer[Any]]) -> int:
-    """Return a threshold to begin with: the lowest from 40 on that marks at most 5 % of the pixels.
-
-    Examples
-    --------
-    >>> first_level(np.array([[0] * 95 + [50, 60, 70, 80, 90, 100]]))
-    51
-    """
-    above = np.cumsum(np.bincount(levels.ravel().astype(np.int64), minlength=256)[::-1])[::-1]
-    few = np.flatnonzero(above[40:] <= 0.05 * levels.size)
-    return 40 + int(few[0]) if few.size else 256
-
-
-def levels_of(strength: FloatArray) -> NDArray[np.uint8]:
-    """Return round(255·√strength): weak edges get more of the scale."""
-    levels: NDArray[np.uint8] = np.rint(255 * np.sqrt(strength)).astype(np.uint8)
-    return levels
 
 
 def encode_png(values: NDArray[Any]) -> bytes:

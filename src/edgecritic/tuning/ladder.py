@@ -32,6 +32,18 @@ class Ladder(NamedTuple):
     thresholds: NDArray[np.float64]
     response: FloatArray | MatlabResponse
 
+    def within(self, on: BoolArray | None) -> Ladder:
+        """Return the same without what lies where `on` is off."""
+        if on is None:
+            return self
+        if isinstance(self.response, MatlabResponse):
+            raise InputError('a mask does not go with thresholds="matlab"')
+        if on.shape != self.response.shape:
+            raise InputError(f"mask must have the shape of the image {self.response.shape}, got {on.shape}")
+        kept = self.response.copy()
+        kept[~on] = 0
+        return self._replace(response=kept)
+
     def cut(self, threshold: float) -> BoolArray:
         """Return the candidate at a threshold."""
         if isinstance(self.response, MatlabResponse):

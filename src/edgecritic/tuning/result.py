@@ -86,6 +86,12 @@ class Tuning(Value):
         """Return the candidate at the best threshold."""
         return self.ladders[self._detector(detector)].cut(self.best(detector, measure).threshold)
 
+    def errors(self, detector: str, measure: str) -> tuple[float, float]:
+        """Return false alarms and misses of the best map under strict overlap; means over several truths."""
+        place = self.best(detector, measure).place
+        alarms, misses = self.confusion[self._detector(detector), place, 1:3] / max(self.truths, 1)
+        return float(alarms), float(misses)
+
     def roc(self, detector: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return false and true positive rates over the thresholds under strict overlap; 0 for 0/0.
 
@@ -145,12 +151,21 @@ class Tuning(Value):
                     "better": way,
                     "winner": self.winner(measure),
                     "best": {
-                        name: {"value": _plain(best.value), "threshold": best.threshold}
+                        name: {
+                            "value": _plain(best.value),
+                            "threshold": best.threshold,
+                            **self._told_errors(name, measure),
+                        }
                         for name, best in found.items()
                     },
                 }
             )
         return {"truths": self.truths, "detectors": list(self.detectors), "measures": rows}
+
+    def _told_errors(self, detector: str, measure: str) -> dict[str, float]:
+        if not self.truths:
+            return {}
+        return dict(zip(("false_alarms", "misses"), self.errors(detector, measure), strict=True))
 
     def table(self, width: int | None = None) -> str:
         """Return best values with their thresholds; detectors beyond `width` columns of text come below."""

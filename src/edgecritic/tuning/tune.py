@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from edgecritic.detectors.picture import Kind
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
-from edgecritic.inputs import Spacing, as_spacing
+from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing
 from edgecritic.maps.target import Target, as_target
 from edgecritic.measures.curves import Judgement, judge_walk
 from edgecritic.measures.scoring import BoundMeasure, as_maps, choose, default_measures
@@ -22,12 +22,15 @@ __all__ = ["tune", "DEFAULT_DETECTORS", "MATLAB_DETECTORS"]
 
 DEFAULT_DETECTORS = (
     "sobel",
-    "canny",
-    "steerable(order=1)",
-    "steerable(order=5)",
+    "canny(sigma=1)",
+    "steerable(order=1, sigma=1.5)",
+    "steerable(order=5, sigma=1.5)",
     "anisotropic",
     "half_gaussian",
 )
+"""The six of the ground-truth paper, which prints no scales. Steerable filters of order 1 are Canny's
+gradient; they have another scale here, so that they differ from it."""
+
 MATLAB_DETECTORS = ("sobel", "prewitt", "roberts", "log(sigma=1.4142135623730951)", "canny")
 ALONE = ("complexity", "equilibrium", "entropy")
 
@@ -41,6 +44,7 @@ def tune(
     strategy: str | Id | None = None,
     tolerance: float | None = None,
     thresholds: Thresholds = 101,
+    mask: Any = None,
     kind: Kind = "auto",
     spacing: Spacing = None,
     name: str | None = None,
@@ -67,6 +71,10 @@ def tune(
         "matlab" runs MATLAB's ``edge`` (:func:`edgecritic.detectors.matlab.edge_matlab`) with the 99
         thresholds of the complexity paper: k/100 for Canny (low = 0.4·high), k·0.004 for Sobel, Prewitt and
         Roberts, k·0.0004 for LoG.
+    mask : array_like, optional
+        Where it is off nothing counts: what lies there is taken out of candidates and truths, and its pixels
+        are no true negatives in :meth:`Tuning.rates`. Measures that look at the whole frame (Φ*, χ²*, D_p, Υ,
+        Δᵏ) still see them as background.
     kind, spacing, name
         As for :func:`edgecritic.detectors.detect`.
     progress : callable, optional
@@ -109,12 +117,15 @@ def tune(
     found: list[Judgement] = []
     counts: list[NDArray[np.int64]] = []
     goals: list[Target] | None = None
+    on = None if mask is None else as_mask(mask, "mask")
     for number, detector in enumerate(names):
-        ladder = ladder_of(detector, image, thresholds, kind, spacing, name)
+        ladder = ladder_of(detector, image, thresholds, kind, spacing, name).within(on)
         walk = ladder.walk()
         sizes = as_spacing(spacing, len(walk.shape))
         if goals is None:
-            goals = [] if truths is None else [as_target(t, "truth", sizes, None) for t in as_maps(truths)]
+            goals = (
+                [] if truths is None else [as_target(t, "truth", sizes, None) for t in _within(truths, on)]
+            )
         ladders.append(ladder)
         counts.append(walk.sizes)
         # High thresholds leave nothing: their values come from the measures' tables, without a word.
@@ -128,10 +139,24 @@ def tune(
         thresholds=np.stack([ladder.thresholds for ladder in ladders]),
         values=np.stack([each.values for each in found]),
         counts=np.stack(counts),
-        confusion=np.stack([each.confusion for each in found]),
+        confusion=np.stack([each.confusion for each in found]) - _outside(on, len(goals or [])),
         truths=len(goals or []),
         ladders=tuple(ladders),
     )
+
+
+def _within(truths: Any, on: BoolArray | None) -> list[Any]:
+    """Return the truths, without what lies where nothing counts."""
+    maps = as_maps(truths)
+    if on is None:
+        return maps
+    return [as_mask(each, "truth") & on for each in maps]
+
+
+def _outside(on: BoolArray | None, truths: int) -> NDArray[np.int64]:
+    """Return what is to be taken from the counts: pixels that do not count are no true negatives."""
+    missing = 0 if on is None else int(np.count_nonzero(~on))
+    return np.array([0, 0, 0, missing * truths], dtype=np.int64)
 
 
 def _check_measures(chosen: Sequence[BoundMeasure], truths: Any) -> None:

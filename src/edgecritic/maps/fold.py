@@ -1,6 +1,7 @@
-"""The label map as a fold over edits.
+"""The label map as a fold over edits: what the studio and ``edgecritic propose`` make of a proposal.
 
-The same rules are written in ``static/fold.js``; both use integers only and give the same pixels.
+The same rules are written in the studio's ``static/fold.js``; both use integers only and give the same
+pixels.
 
 A map has levels (the proposal: 0 for no crest, else 1 … 255), a threshold, and one mark per pixel: none,
 added or removed. A pixel is on if it is added, or if it has no mark and its level reaches the threshold.
