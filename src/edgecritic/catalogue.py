@@ -18,6 +18,7 @@ KINDS = {
     "recipes": ("edgecritic.maps.suppression", "RECIPES"),
     "formats": ("edgecritic.datasets.formats", "formats"),
     "layouts": ("edgecritic.datasets.layouts", "layouts"),
+    "published": ("edgecritic.run.published", "PUBLISHED"),
 }
 """Where the registry (or table) of each kind lives: module and name."""
 
@@ -35,7 +36,7 @@ def available(kind: str) -> list[str]:
 
     Parameters
     ----------
-    kind : "strategies", "measures", "detectors", "protocols", "recipes", "formats" or "layouts"
+    kind : "strategies", "measures", "detectors", "protocols", "recipes", "formats", "layouts" or "published"
 
     Examples
     --------

@@ -32,6 +32,7 @@ def test_all_presets_are_there():
         "biped",
         "multicue",
         "strict",
+        "pixels",
         "ceval",
         "volume",
         "bsds-regions",
@@ -55,7 +56,7 @@ def test_presets_are_printed_hashed_and_rebuilt(name):
     assert text.startswith(f"{name}: ")
     if protocol.judges == "boundaries":
         assert protocol.ap_rule in text
-        assert str(protocol.relative_tolerance or "2 px (mm") in text
+        assert str(protocol.relative_tolerance or "2 px") in text
     again = Protocol(**json.loads(json.dumps(protocol.as_dict())))
     assert again == protocol
     assert again.digest == protocol.digest

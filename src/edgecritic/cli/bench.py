@@ -27,6 +27,7 @@ from edgecritic.cli._options import (
     read_numbers,
     read_spacing,
 )
+from edgecritic.cli._shown import add_curves, add_follow, followed, shown_curves
 
 if TYPE_CHECKING:
     from edgecritic.protocols.presets import Protocol
@@ -107,13 +108,8 @@ def add_parser(subparsers: Any) -> None:
     add_tiles(data)
     output = parser.add_argument_group("output")
     add_out(output, "results and report")
-    output.add_argument(
-        "--curve",
-        action="append",
-        default=[],
-        metavar="NAME=FILE",
-        help="draw a published curve (eval_bdry_thr.txt) as well",
-    )
+    add_curves(output)
+    add_follow(output)
     add_json(output)
     add_quiet(output)
     work = parser.add_argument_group("work")
@@ -128,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from edgecritic.cli._output import print_json, progress, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
-    from edgecritic.report.bench import read_curves, write_run
+    from edgecritic.report.bench import write_run
     from edgecritic.report.benchmark.leaderboard import leaderboard_text
     from edgecritic.run.bench import run_bench
     from edgecritic.run.protocol_file import find_protocol
@@ -140,8 +136,8 @@ def run(args: argparse.Namespace) -> int:
     detectors = read_named(args.predictions)
     if protocol.judges == "regions":
         return _judge_regions(args, detectors, protocol)
-    curves = read_curves(read_named(args.curve, must_name=True))
-    with progress("judging", unit="image", quiet=args.quiet) as step:
+    curves, told = shown_curves(args, protocol)
+    with followed(args), progress("judging", unit="image", quiet=args.quiet) as step:
         finished = run_bench(
             detectors,
             args.truth,
@@ -173,7 +169,7 @@ def run(args: argparse.Namespace) -> int:
         _tell_more(finished.results)
         if args.out is not None:
             print(f"Report: {report_page(args.out)}")
-    _warn(finished["notes"])
+    _warn([*finished["notes"], *told])
     tell_failures(finished.failures)
     strengths = None if args.strength is None else _judge_by_strength(args, detectors, protocol)
     if args.json:
@@ -207,7 +203,19 @@ def _judge_regions(args: argparse.Namespace, detectors: dict[str, str | Path], p
     from edgecritic.report.text import table_text, wrapped
     from edgecritic.run.regions import run_regions
 
-    refused = ("spacing", "resample", "strength", "nms", "curve", "oracle", "resize", "binarize", "tiles")
+    refused = (
+        "spacing",
+        "resample",
+        "strength",
+        "nms",
+        "curve",
+        "published",
+        "follow",
+        "oracle",
+        "resize",
+        "binarize",
+        "tiles",
+    )
     wrong = [f"--{name}" for name in refused if getattr(args, name)]
     if wrong or args.also not in ("crispness", "regions", "none"):
         names = ", ".join([*wrong, *(["--also"] if not wrong else [])])

@@ -16,7 +16,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add the command to a parser."""
     parser = subparsers.add_parser(
         "list",
-        help="show strategies, measures, detectors, protocols, NMS recipes, file formats, layouts",
+        help="show strategies, measures, detectors, protocols, NMS recipes, formats, layouts, published",
         description="Show what there is, with parameters and their defaults. With a NAME show all about it.",
     )
     parser.add_argument("kind", choices=list(KINDS), metavar="KIND", help=f"{', '.join(KINDS)}")
@@ -74,6 +74,8 @@ def _of_item(name: str, item: Any) -> dict[str, Any]:
     """Describe an item of a plain table: a line of text, a recipe with its numbers, a protocol."""
     if isinstance(item, str):
         return {"name": name, "parameters": {}, "summary": item}
+    if hasattr(item, "told"):
+        return {"name": name, "parameters": {}, **item.told()}
     if hasattr(item, "source") and not hasattr(item, "title"):
         return {"name": name, "parameters": item.as_dict(), "summary": item.source}
     values = _fields(item)

@@ -469,6 +469,14 @@ _ALL = (
         notes="1.73 px on 481×321, 4.41 px on 1280×720.",
     ),
     Protocol(
+        id="pixels",
+        title="fixed tolerance in pixels",
+        tolerance=2,
+        threshold_floor=EPS,
+        source="2 px, whatever the size of an image; pixels(tolerance=1) for another",
+        notes="For papers that print a tolerance in pixels, which is no share of the diagonal.",
+    ),
+    Protocol(
         id="ceval",
         title="crispness-aware evaluation (C-Eval)",
         relative_tolerance=0.0075,

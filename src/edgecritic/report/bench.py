@@ -18,7 +18,7 @@ from edgecritic.figures import leave_out
 from edgecritic.protocols.summary import count_table
 from edgecritic.protocols.sweep import candidate_at
 from edgecritic.report.benchmark import benchmark_report
-from edgecritic.report.benchmark.leaderboard import leaderboard_csv, leaderboard_tex
+from edgecritic.report.benchmark.leaderboard import leaderboard_csv, leaderboard_tex, paper_rows_tex
 from edgecritic.report.class_files import illustrate_classes, write_classes
 from edgecritic.report.classic import CLASSIC_FILES, read_curve, write_all
 from edgecritic.report.figures import write_pr
@@ -32,7 +32,10 @@ from edgecritic.report.write import write_pages
 from edgecritic.run.bench import BenchRun
 from edgecritic.run.bench_results import detector_folder
 from edgecritic.run.files import write_text
+from edgecritic.run.finished import keep_pictures
 from edgecritic.run.judge import Loaded
+
+_TABLES = {"table.csv": leaderboard_csv, "table.tex": leaderboard_tex, "rows.tex": paper_rows_tex}
 
 __all__ = ["load_results", "write_benchmark", "write_run", "illustrate", "read_curves"]
 
@@ -65,8 +68,11 @@ def write_benchmark(
     pictures: Sequence[Picture] = (),
     *,
     more: Sequence[tuple[int, Section]] = (),
+    refresh: int = 0,
 ) -> tuple[Path, ...]:
-    """Write ``report.html``, ``report.md``, ``table.csv``, ``table.tex``, ``pr.svg``, ``pr.pdf``, ``pr.png``.
+    """Write ``report.html``, ``report.md``, the tables and ``pr.svg``, ``pr.pdf``, ``pr.png``.
+
+    The tables are ``table.csv``, ``table.tex``, and ``rows.tex`` with rows in the forms that papers use.
 
     Parameters
     ----------
@@ -78,6 +84,8 @@ def write_benchmark(
         Shown in the page, by detector in the given order.
     more : sequence of (int, Section)
         Other sections of the page with their places.
+    refresh : int
+        Seconds after which the page of a run that goes on is loaded anew; 0 if it is complete.
 
     Returns
     -------
@@ -95,9 +103,12 @@ def write_benchmark(
         If matplotlib or Jinja2 is not installed: the figures or the page are left out then.
     """
     home, view = Path(folder), View(results, pictures)
-    written = [*write_pages(home, benchmark_report(view, more)), home / "table.csv", home / "table.tex"]
-    write_text(home / "table.csv", leaderboard_csv(view))
-    write_text(home / "table.tex", leaderboard_tex(view))
+    written = [
+        *write_pages(home, benchmark_report(view, more, refresh=refresh)),
+        *(home / name for name in _TABLES),
+    ]
+    for name, render in _TABLES.items():
+        write_text(home / name, render(view))
     try:
         written += write_pr(results, home)
     except MissingExtraError as missing:
@@ -113,8 +124,8 @@ def write_run(
     Each detector has a folder of its name with ``eval_bdry.txt``, ``eval_bdry_thr.txt``,
     ``eval_bdry_img.txt`` and the counts of every image, and where regions were judged with the files of
     `edgecritic.report.classic_regions`; those that sum up a single detector are beside
-    ``results.json`` as well, where the plotting programs look for them. `more` are other
-    sections of the page with their places.
+    ``results.json`` as well, where the plotting programs look for them. Pictures are drawn, and kept
+    beside the records, if the run has none yet; `more` are other sections of the page with their places.
     """
     home = Path(folder)
     written: list[Path] = []
@@ -134,7 +145,14 @@ def write_run(
         for name in CLASSIC_FILES:  # left by an earlier run with one detector
             (home / name).unlink(missing_ok=True)
     written += write_classic_regions(home, run.regions)
-    return (*written, *write_benchmark(home, run.results, list(illustrate(run)), more=more))
+    if run.pictures is None:
+        pictures = list(illustrate(run))
+        for name in run.details:
+            mine = [one.as_dict() | {"png": one.png} for one in pictures if one.group == name]
+            keep_pictures(home, name, mine)
+    else:
+        pictures = [Picture(**one) for one in run.pictures]
+    return (*written, *write_benchmark(home, run.results, pictures, more=more))
 
 
 def illustrate(run: BenchRun) -> Iterator[Picture]:

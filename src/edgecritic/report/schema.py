@@ -153,12 +153,27 @@ def _curve(value: Any, place: str) -> None:
         raise DataError(f"{place}: expected columns of one length, got {shown}")
 
 
+_POINT = {"f": _share, "precision": _share, "recall": _share}
+
+_PUBLISHED = _record(
+    {
+        **dict.fromkeys(("dataset", "title", "source"), _text),
+        "year": _count,
+        "relative_tolerance": _number,
+        "ap": _share,
+        "quoted": _list(_text),
+        "ods": _record(_POINT),
+        "ois": _record(_POINT),
+    },
+    {"ap_by_rule": _share},
+)
+
+
 def _named_curve(value: Any, place: str) -> None:
-    _record({"name": _text})(value, place)
+    _record({"name": _text}, {"published": _PUBLISHED})(value, place)
     _curve(value, place)
 
 
-_POINT = {"f": _share, "precision": _share, "recall": _share}
 _INTERVAL = _list(_number, 2)
 _DIFFERENCE = _record({"difference": _number, "low": _number, "high": _number, "p": _share})
 

@@ -300,6 +300,8 @@ class Report(Value):
         Name, words, value and interval of a few numbers in large type.
     version : str
         Of the program.
+    refresh : int
+        Seconds after which a page that still grows is loaded anew; 0 if it is complete.
     """
 
     title: str
@@ -310,6 +312,7 @@ class Report(Value):
     facts: tuple[tuple[str, str], ...] = ()
     tiles: tuple[tuple[str, str, str, str], ...] = ()
     version: str = ""
+    refresh: int = 0
 
     def blocks(self, kind: type[Any]) -> list[Any]:
         """Return all blocks of one class, in order."""

@@ -89,6 +89,12 @@ class View:
         return sorted([*own, *given], key=lambda one: -one.f)
 
     @cached_property
+    def published(self) -> list[Mapping[str, Any]]:
+        """The published curves of other methods, best ODS first; they enter no test."""
+        found = [curve for curve in self.results.get("curves") or () if curve.get("published")]
+        return sorted(found, key=lambda curve: -float(curve["published"]["ods"]["f"]))
+
+    @cached_property
     def places(self) -> dict[str, int]:
         """The place of every detector among all curves: it says colour and dashes."""
         return {one.name: rank for rank, one in enumerate(self.series) if one.own}
@@ -171,6 +177,10 @@ def _series(name: str, curve: Mapping[str, Any], best: Mapping[str, Any], *, own
 
 
 def _competitor(curve: Mapping[str, Any]) -> Series:
+    if curve.get("published"):
+        return _series(
+            f"{curve['name']} ({curve['published']['year']})", curve, curve["published"]["ods"], own=False
+        )
     place = max(range(len(curve["f"])), key=lambda number: float(curve["f"][number]))
     columns = ("f", "recall", "precision", "threshold")
     best = {key: curve[key][place] for key in columns if curve.get(key) is not None}

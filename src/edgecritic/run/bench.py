@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
 from edgecritic.datasets.cases import Case, Dataset
 from edgecritic.datasets.spacing import Sizes
-from edgecritic.errors import EdgeCriticError, InputError
+from edgecritic.errors import InputError
 from edgecritic.geometry import Resample
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.regions import Regions
-from edgecritic.run.bench_results import crispness_of, oracle_of, pooled, results_record
 from edgecritic.run.cache import open_cache
-from edgecritic.run.class_results import class_notes
-from edgecritic.run.classes import judge_all_classes
+from edgecritic.run.classes import class_jobs, judge_classes
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import make_folder, write_json
 from edgecritic.run.judge import EXTRAS, Job, Judged, Reading, judge
 from edgecritic.run.places import check_places, data_sets, without_prediction
+from edgecritic.run.plan import plan_of, summed_up, write_plan
 from edgecritic.run.protocol_file import find_protocol
 from edgecritic.run.regions import judge_regions, region_entries
 from edgecritic.run.results import Failure, Run
 from edgecritic.run.seen import without_seen
 from edgecritic.run.store import RECORDS
-from edgecritic.run.volumes import volume_notes
 
 __all__ = ["BenchRun", "run_bench"]
 
 _EXACT = ("exact", "hungarian", "csa")  # by which the annotators are matched with each other
-
-_THICK = 0.5  # thin maps have an average crispness above .85, the maps of networks and filters below .45
 
 
 class BenchRun(Run):
@@ -52,6 +48,8 @@ class BenchRun(Run):
         By detector and image, where regions were judged too.
     resize : str or None
         How predictions of classes were resized.
+    pictures : tuple of dict or None
+        The fields of pictures that were drawn before, of runs that were put together; None of a new run.
     """
 
     details: dict[str, BenchmarkResult]
@@ -60,6 +58,7 @@ class BenchRun(Run):
     reading: Reading = Reading()
     regions: dict[str, dict[str, Regions]] = field(default_factory=dict)
     resize: str | None = None
+    pictures: tuple[dict[str, Any], ...] | None = None
 
 
 def run_bench(
@@ -167,35 +166,40 @@ def run_bench(
     check_places(detectors, truth, out)
     folder = None if out is None else make_folder(Path(out).absolute())
     reading = Reading(binarize, spacing, resample, tiles)
-    refused: list[Failure] = []
-    if chosen.classes is not None:
-        sets, finished = judge_all_classes(
-            detectors,
-            truth,
-            protocol=chosen,
-            extras=tuple(extras),
-            folder=folder,
-            images=images,
-            masks=masks,
-            split=split,
-            fresh=fresh,
-            resize=resize,
-            jobs=jobs,
-            cluster=cluster,
-            progress=progress,
-        )
-    else:
-        sets = data_sets(detectors, truth, images=absolute(images), masks=absolute(masks), split=split)
-        for name, place in detectors.items() if not seen else ():
-            sets[name], lost = without_seen(name, place, sets[name])
-            refused += lost
-        people = human and chosen.strategy in _EXACT
-        with open_cache(cache and people) as kept:
+    places: dict[str, Any] = {"images": absolute(images), "masks": absolute(masks), "split": split}
+    people = human and chosen.classes is None and chosen.strategy in _EXACT
+    failures: list[Failure] = []
+    with open_cache(cache and people) as kept:
+        work: list[Any]
+        if chosen.classes is not None:
+            sets, work, failures = class_jobs(
+                detectors,
+                truth,
+                protocol=chosen,
+                extras=tuple(extras),
+                folder=folder,
+                fresh=fresh,
+                resize=resize,
+                **places,
+            )
+        else:
+            sets = data_sets(detectors, truth, **places)
+            for name, place in detectors.items() if not seen else ():
+                sets[name], lost = without_seen(name, place, sets[name])
+                failures += lost
             work = _jobs(sets, chosen, tuple(extras), folder, fresh, people, reading, kept)
-            finished = list(run_tasks(judge, work, jobs=jobs, cluster=cluster, progress=progress))
+        plan = plan_of(work, sets, Path(truth).resolve().name, draws)
+        if folder is not None:
+            write_plan(folder, plan)
+        act: Callable[[Any], Any] = judge if chosen.classes is None else judge_classes
+        finished = [
+            one
+            for items in run_tasks(act, work, jobs=jobs, cluster=cluster, progress=progress)
+            for one in (items if isinstance(items, list) else [items])
+        ]
     found_by = _by_detector(item for item in finished if isinstance(item, Judged))
     judged = {name: found_by[name] for name in detectors if name in found_by}
-    failures = [*refused, *(item for item in finished if isinstance(item, Failure))]
+    failures += [item for item in finished if isinstance(item, Failure)]
     failures += without_prediction(sets)
     regions: dict[str, dict[str, Regions]] = {}
     entries: dict[str, dict[str, Any]] = {}
@@ -204,25 +208,7 @@ def run_bench(
         entries = region_entries(regions, lost)
         told = {(one.detector, one.id) for one in failures}
         failures += [one for one in lost if (one.detector, one.id) not in told]
-    details, undefined = _results(chosen, judged, draws)
-    chosen_best, no_oracle = oracle_of(details, chosen) if oracle else (None, [])
-    record = results_record(
-        protocol=chosen,
-        truth=Path(truth).resolve().name,
-        judged=judged,
-        details=details,
-        extras=tuple(extras),
-        draws=draws,
-        curves=curves,
-        oracle=chosen_best,
-        failures=[*failures, *undefined],
-        notes=[
-            *_notes(sets, judged, chosen, binarize, extras),
-            *class_notes(chosen, details, resize),
-            *no_oracle,
-        ],
-        regions=entries,
-    )
+    record, details = summed_up(plan, judged, failures, curves=curves, oracle=oracle, regions=entries)
     if folder is not None:
         write_json(folder / "results.json", record)
     return BenchRun(
@@ -277,48 +263,3 @@ def _by_detector(items: Iterable[Judged]) -> dict[str, dict[str, Judged]]:
     for item in sorted(items, key=lambda one: (one.detector, one.id)):
         found.setdefault(item.detector, {})[item.id] = item
     return found
-
-
-def _results(
-    protocol: Protocol, judged: Mapping[str, Mapping[str, Judged]], draws: int
-) -> tuple[dict[str, BenchmarkResult], list[Failure]]:
-    """Sum up every detector; one whose numbers are undefined becomes a failure."""
-    details, failures = {}, []
-    for name, items in judged.items():
-        try:
-            details[name] = pooled(protocol, items, "main", draws)
-        except EdgeCriticError as error:
-            failures.append(Failure(id="all images", message=str(error), detector=name))
-    return details, failures
-
-
-def _thick_notes(judged: Mapping[str, Mapping[str, Judged]], protocol: Protocol) -> list[str]:
-    """Say which maps need the suppression that the protocol does not have."""
-    if protocol.nms != "none" or not protocol.thin:
-        return []
-    means = {name: (crispness_of(items) or {}).get("mean", 1.0) for name, items in judged.items()}
-    return [
-        f"{name}: the maps are thick (average crispness {mean:.2f}) and {protocol.id} suppresses no "
-        "non-maxima, which costs precision; maps of networks are judged with a recipe, such as --nms hed"
-        for name, mean in means.items()
-        if mean < _THICK
-    ]
-
-
-def _notes(
-    sets: Mapping[str, Dataset],
-    judged: Mapping[str, Mapping[str, Judged]],
-    protocol: Protocol,
-    binarize: float | None,
-    extras: Sequence[str],
-) -> list[str]:
-    kept = {name: replace(found, without_prediction=()) for name, found in sets.items()}  # they are failures
-    notes = (
-        [] if binarize is None else [f"grey truths were cut at {binarize:g} of the largest possible value"]
-    )
-    notes += [*_thick_notes(judged, protocol), *volume_notes(judged, extras)]
-    notes += [f"{name}: {note}" for name, found in kept.items() for note in found.notes()]
-    notes += [f"{name}: {problem}" for name, found in kept.items() for problem in found.problems()]
-    for name, items in judged.items():
-        notes += [f"{name}: {note}" for item in items.values() for note in item.numbers["notes"]]
-    return notes

@@ -28,7 +28,10 @@ __all__ = ["results_record", "versions", "pooled", "crispness_of", "detector_fol
 SCHEMA = 1
 """Version of the layout of ``results.json``."""
 
-_TAKEN = re.compile(rf"{RECORDS}|results\.json|report\.html|table\.\w+|pr\.\w+|eval_\w*\.txt", re.IGNORECASE)
+_TAKEN = re.compile(
+    rf"{RECORDS}|results\.json|run\.json|report\.html|table\.\w+|rows\.tex|pr\.\w+|eval_\w*\.txt",
+    re.IGNORECASE,
+)
 
 
 def results_record(

@@ -18,9 +18,8 @@ from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.inputs import BoolArray, FloatArray
 from edgecritic.protocols.class_sweep import sweep_classes
 from edgecritic.protocols.classes import ClassRules, nearest_indices, scaled_labels, truth_maps
-from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol
-from edgecritic.run.executor import Progress, absolute, run_tasks
+from edgecritic.run.executor import absolute
 from edgecritic.run.judge import Judged, variants
 from edgecritic.run.results import Failure, attempt
 from edgecritic.run.store import RECORDS, Store, record_key, safe_name
@@ -31,7 +30,8 @@ __all__ = [
     "case_hashes",
     "class_case_maps",
     "class_strengths",
-    "judge_all_classes",
+    "class_jobs",
+    "class_settings",
     "judge_classes",
     "resized",
 ]
@@ -39,7 +39,7 @@ __all__ = [
 RESIZES = ("nearest", "bilinear", "bicubic")
 """How predictions of another size than the truth may be resized, if that is asked for."""
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ClassJob:
     resize: str | None = None
 
 
-def judge_all_classes(
+def class_jobs(
     detectors: Mapping[str, str | Path],
     truth: str | Path,
     *,
@@ -68,18 +68,15 @@ def judge_all_classes(
     split: str | None,
     fresh: bool,
     resize: str | None,
-    jobs: int | None,
-    cluster: str | None,
-    progress: Progress | None,
-) -> tuple[dict[str, Dataset], list[Judged | Failure]]:
-    """Judge every class of every image of every detector; return the files and what was found."""
+) -> tuple[dict[str, Dataset], list[ClassJob], list[Failure]]:
+    """List the work on every image of every detector; return the files, the jobs, and what is missing."""
     rules = protocol.classes
     if rules is None:
         raise InputError(f"protocol {protocol.id} has no classes")
     if resize is not None and resize not in RESIZES:
         raise InputError(f"resize must be one of {', '.join(RESIZES)}, got {resize!r}")
     sets: dict[str, Dataset] = {}
-    results: list[Judged | Failure] = []
+    lost: list[Failure] = []
     work = []
     for name, place in detectors.items():
         found, missing = find_class_cases(
@@ -95,16 +92,14 @@ def judge_all_classes(
         if not found.cases:
             raise DataError(f"{place}: {'; '.join(found.no_case())}")
         sets[name] = found
-        results += [Failure(id=one, message=told, detector=name) for one, told in missing.items()]
+        lost += [Failure(id=one, message=told, detector=name) for one, told in missing.items()]
         records = None if folder is None else folder / RECORDS
         skipped = frozenset(missing)
         for case in found:
             if isinstance(case, ClassCase):
                 job = ClassJob(name, case, protocol, rules, extras, records, fresh, resize)
                 work.append(_without(job, skipped))
-    for items in run_tasks(judge_classes, work, jobs=jobs, cluster=cluster, progress=progress):
-        results += items
-    return sets, results
+    return sets, work, lost
 
 
 def _without(job: ClassJob, classes: frozenset[str]) -> ClassJob:
@@ -125,27 +120,29 @@ def judge_classes(job: ClassJob) -> list[Judged | Failure]:
 def _judge(job: ClassJob) -> list[Judged | Failure]:
     case = job.case.read()
     hashes = case_hashes(case)
-    key = record_key(
-        {
-            "version": RECORD_VERSION,
-            "protocol": job.protocol.digest,
-            "classes": list(job.rules.chosen),
-            "maps": list(case.maps),
-            "resize": job.resize,
-            "extras": sorted(set(job.extras) & {"ceval", "strategies", "tolerances"}),
-            **hashes,
-        }
-    )
+    common = class_settings(job)
+    key = record_key({**common, "maps": list(case.maps), **hashes})
     store = None if job.folder is None else Store(job.folder / safe_name(job.detector))
     content = None if store is None or job.fresh else store.load(case.id, key)
     failures: list[Failure] = []
     if content is None:
         content, failures = _measure(case, job)
+        content |= {"settings": record_key(common)}
+        content["numbers"] |= hashes
         if store is not None and not failures:
             store.save(case.id, key, content)
-    counts = {name: Counts.from_dict(one) for name, one in content["counts"].items()}
-    judged = Judged(job.detector, case.id, counts, {**content["numbers"], **hashes})
-    return [judged, *failures]
+    return [Judged.of_record(job.detector, case.id, content), *failures]
+
+
+def class_settings(job: ClassJob) -> dict[str, Any]:
+    """Return what the records of all images of a detector have in common."""
+    return {
+        "version": RECORD_VERSION,
+        "protocol": job.protocol.digest,
+        "classes": list(job.rules.chosen),
+        "resize": job.resize,
+        "extras": sorted(set(job.extras) & {"ceval", "strategies", "tolerances"}),
+    }
 
 
 def case_hashes(case: ClassCase) -> dict[str, str]:

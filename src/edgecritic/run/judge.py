@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +36,9 @@ __all__ = [
     "Reading",
     "judge",
     "variants",
+    "settings",
+    "human_settings",
+    "HUMAN",
     "EXTRAS",
     "STRATEGIES",
     "TOLERANCE_SHARES",
@@ -53,7 +56,7 @@ TOLERANCE_SHARES = (1.0, 0.5, 0.25)
 HUMAN = "@human"
 """The folder of the annotators' counts; no detector's safe name has an @."""
 
-RECORD_VERSION = 4
+RECORD_VERSION = 5
 """Raised when what a record holds or how it is computed changes."""
 
 
@@ -130,6 +133,14 @@ class Judged:
     numbers: dict[str, Any]
     human: Counts | None = None
 
+    @classmethod
+    def of_record(
+        cls, detector: str, case: str, content: Mapping[str, Any], human: Counts | None = None
+    ) -> Judged:
+        """Return what the record of an image says."""
+        counts = {name: Counts.from_dict(one) for name, one in content["counts"].items()}
+        return cls(detector, case, counts, dict(content["numbers"]), human)
+
 
 def variants(protocol: Protocol, extras: tuple[str, ...]) -> dict[str, Protocol]:
     """Return all protocols under which an image is swept: the main one and those of the extras."""
@@ -160,36 +171,51 @@ def _judge(job: Job) -> Judged:
         return _judge_in_tiles(job)
     case = Loaded(job.case, job.protocol, job.reading)
     hashes = case.hashes()
-    version = {"version": RECORD_VERSION, "protocol": job.protocol.digest, **job.reading.as_dict()}
-    extras = sorted(set(job.extras) - {"regions"})  # which have records of their own
-    key = record_key({**version, "extras": extras, **hashes})
-    content = _kept(job, safe_name(job.detector), key, lambda: _measure(case, job))
+    content = _kept(job, safe_name(job.detector), settings(job), hashes, lambda: _measure(case, job))
     human = None
     if job.human:
         people = {name: value for name, value in hashes.items() if name != "prediction_hash"}
-        key = record_key({**version, **people})
-        human = Counts.from_dict(_kept(job, HUMAN, key, lambda: _human(case, job))["counts"])
-    counts = {name: Counts.from_dict(one) for name, one in content["counts"].items()}
-    return Judged(job.detector, job.case.id, counts, {**content["numbers"], **hashes}, human)
+        found = _kept(job, HUMAN, human_settings(job), people, lambda: _human(case, job))
+        human = Counts.from_dict(found["counts"])
+    return Judged.of_record(job.detector, job.case.id, content, human)
 
 
 def _judge_in_tiles(job: Job) -> Judged:
     hashes = raster_hashes(job.case)
-    version = {"version": RECORD_VERSION, "protocol": job.protocol.digest, "tiles": True}
-    key = record_key({**version, **job.reading.as_dict(), "extras": sorted(job.extras), **hashes})
-    content = _kept(
-        job,
-        safe_name(job.detector),
-        key,
-        lambda: measure_in_tiles(job.case, job.protocol, job.extras, job.reading),
-    )
-    counts = {name: Counts.from_dict(one) for name, one in content["counts"].items()}
-    return Judged(job.detector, job.case.id, counts, {**content["numbers"], **hashes})
+
+    def measure() -> dict[str, Any]:
+        found = measure_in_tiles(job.case, job.protocol, job.extras, job.reading)
+        return {**found, "numbers": {**found["numbers"], **hashes}}
+
+    content = _kept(job, safe_name(job.detector), settings(job), {**hashes, "tiles": "used"}, measure)
+    return Judged.of_record(job.detector, job.case.id, content)
 
 
-def _kept(job: Job, group: str, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def settings(job: Job) -> dict[str, Any]:
+    """Return what the records of all images of a detector have in common."""
+    extras = sorted(set(job.extras) - {"regions"})  # which have records of their own
+    return {**human_settings(job), "extras": extras}
+
+
+def human_settings(job: Job) -> dict[str, Any]:
+    """Return what the records of the annotators of all images have in common."""
+    return {"version": RECORD_VERSION, "protocol": job.protocol.digest, **job.reading.as_dict()}
+
+
+def _kept(
+    job: Job,
+    group: str,
+    common: dict[str, Any],
+    hashes: dict[str, str],
+    compute: Callable[[], dict[str, Any]],
+) -> dict[str, Any]:
     folder = None if job.folder is None else job.folder / group
-    return kept(folder, job.case.id, key, compute, fresh=job.fresh)
+    key = record_key({**common, **hashes})
+
+    def whole() -> dict[str, Any]:
+        return {**compute(), "settings": record_key(common)}
+
+    return kept(folder, job.case.id, key, whole, fresh=job.fresh)
 
 
 class Loaded:
@@ -267,7 +293,7 @@ def _measure(loaded: Loaded, job: Job) -> dict[str, Any]:
     main = swept["main"]
     numbers["notes"] += [f"{loaded.case.id}: {note}" for note in loaded.grid.notes]
     numbers |= {"annotators": main.annotators, "tolerance": main.tolerance, "shape": list(main.shape)}
-    numbers["spacing"] = None if main.spacing is None else list(main.spacing)
+    numbers |= {"spacing": None if main.spacing is None else list(main.spacing), **loaded.hashes()}
     return {"counts": {name: one.counts.as_dict() for name, one in swept.items()}, "numbers": numbers}
 
 

@@ -65,8 +65,8 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def load(self, name: str, key: str) -> dict[str, Any] | None:
-        """Return the record `name` if it is there, whole, and was made with this key.
+    def load(self, name: str, key: str | None) -> dict[str, Any] | None:
+        """Return the record `name` if it is there, whole, and was made with this key, or any if it is None.
 
         Warns
         -----
@@ -78,7 +78,7 @@ class Store:
             return None
         try:
             record = json.loads(read_text(path, limit=_MOST_BYTES))
-            if record["key"] != key:
+            if key is not None and record["key"] != key:
                 return None
             content: dict[str, Any] = record["content"]
             if isinstance(content, dict) and record["check"] == _check(content):

@@ -26,8 +26,11 @@ def section_modules() -> tuple[ModuleType, ...]:
     return tuple(sorted(found, key=lambda module: (module.ORDER, module.__name__)))
 
 
-def benchmark_report(view: View, more: Sequence[tuple[int, Section]] = ()) -> Report:
-    """Return the report of a benchmark; `more` are sections of other work with their places."""
+def benchmark_report(view: View, more: Sequence[tuple[int, Section]] = (), *, refresh: int = 0) -> Report:
+    """Return the report of a benchmark; `more` are sections of other work with their places.
+
+    The page of a run that goes on is loaded anew every `refresh` seconds.
+    """
     placed = [(module.ORDER, module.section(view)) for module in section_modules()]
     placed = sorted([*placed, *more], key=lambda pair: pair[0])
     first = view.ranked[0] if view.ranked else None
@@ -40,6 +43,7 @@ def benchmark_report(view: View, more: Sequence[tuple[int, Section]] = ()) -> Re
         tiles=() if first is None else _tiles(view),
         sections=tuple(section for _, section in placed if section is not None),
         version=clean(view.results["versions"].get("edgecritic") or ""),
+        refresh=refresh,
     )
 
 

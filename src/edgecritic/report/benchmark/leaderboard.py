@@ -9,14 +9,19 @@ from typing import Any
 from edgecritic.report.benchmark.classes import class_text
 from edgecritic.report.sections import Bar, Cell, Content, Section, Table
 from edgecritic.report.text import table_csv as csv_of
-from edgecritic.report.text import table_tex, table_text, wrapped
+from edgecritic.report.text import table_tex, table_text, tex_escape, wrapped
 from edgecritic.report.view import STARS_TEXT, View, interval, p_text, plural, short, span, stars
 from edgecritic.tables import clean
 
-__all__ = ["ORDER", "section", "leaderboard_text", "leaderboard_csv", "leaderboard_tex"]
+__all__ = ["ORDER", "section", "leaderboard_text", "leaderboard_csv", "leaderboard_tex", "paper_rows_tex"]
 
 ORDER = 10
 WIDTH = 80
+
+PUBLISHED_TEXT = (
+    "Rows marked published are quoted from others and were not judged here; no test compares them. Their "
+    "AP is that of their curve by this run’s rule."
+)
 
 Detector = Mapping[str, Any]
 
@@ -114,6 +119,9 @@ def section(view: View) -> Section | None:
             )
         )
         notes.append(f"{_oracle_text(oracle)}.")
+    rows += [_published_row(curve, len(header)) for curve in view.published]
+    if view.published:
+        notes.append(PUBLISHED_TEXT)
     table = Table(
         name="leaderboard",
         title="Detectors from the best ODS to the worst",
@@ -123,7 +131,42 @@ def section(view: View) -> Section | None:
         align="rlrlr",
         row_head=1,
     )
-    return Section(key="leaderboard", title="Leaderboard", blocks=(table,))
+    blocks = (table, _sources(view)) if view.published else (table,)
+    return Section(key="leaderboard", title="Leaderboard", blocks=blocks)
+
+
+def _published_row(curve: Mapping[str, Any], width: int) -> tuple[Content, ...]:
+    """Return the row of a method whose numbers others published."""
+    about = curve["published"]
+    scores = (about["ods"]["f"], about["ois"]["f"], about.get("ap_by_rule"))
+    ods, ois, ap = (short(value) for value in scores)
+    name = Cell(text=clean(curve["name"]), note=f"published {about['year']}")
+    return ("", name, ods, "", ois, ap, *[""] * (width - 6))
+
+
+def _sources(view: View) -> Table:
+    """Return where the published numbers come from, and what of them does not follow from the curve."""
+    rows = tuple(
+        (
+            clean(curve["name"]),
+            about["year"],
+            clean(about["title"]),
+            f"{about['relative_tolerance']:g}",
+            short(about["ap"]),
+            ", ".join(part.upper() for part in about["quoted"]),
+            clean(about["source"]),
+        )
+        for curve in view.published
+        for about in (curve["published"],)
+    )
+    return Table(
+        name="published",
+        title="Published numbers of others",
+        header=("Method", "Year", "Data set", "Tolerance", "AP as published", "Quoted", "Source"),
+        body=rows,
+        note="Quoted numbers do not follow from the published curve; all others do, to three digits.",
+        align="lrlrrll",
+    )
 
 
 def leaderboard_text(results: Mapping[str, Any], *, width: int = WIDTH) -> str:
@@ -139,6 +182,8 @@ def leaderboard_text(results: Mapping[str, Any], *, width: int = WIDTH) -> str:
         below.append(STARS_TEXT)
     if results.get("oracle"):
         below.append(_oracle_text(results["oracle"]))
+    if view.published:
+        below.append(PUBLISHED_TEXT)
     failures = len(results.get("failures") or ())
     if failures:
         below.append(f"{plural(failures, 'file')} failed")
@@ -175,6 +220,10 @@ def _terminal(view: View) -> Table:
     if oracle:
         best = (short(oracle["ods"]["f"]), "", short(oracle["ois"]["f"]))
         rows.append(("", "oracle (upper bound)", *best, "–", "–", "–", oracle["images"]))
+    for curve in view.published:
+        about = curve["published"]
+        scores = (short(about["ods"]["f"]), "", short(about["ois"]["f"]), short(about.get("ap_by_rule")))
+        rows.append(("", f"{clean(curve['name'])} (published {about['year']})", *scores, "–", "–", ""))
     header = ("", "detector", ods, "", *(view.named(score) for score in ("OIS", "AP", "R50")), "AC", "images")
     return Table(name="table", title="", header=header, body=tuple(rows), align="rllr")
 
@@ -221,6 +270,36 @@ def leaderboard_tex(view: View) -> str:
     note = STARS_TEXT if view.p_values else ""
     shown = Table(name="table", title="", header=header, body=tuple(rows), note=note)
     return table_tex(shown, view.protocol_lines(), rules=(1,) if view.human else ())
+
+
+def paper_rows_tex(view: View) -> str:
+    r"""Return one LaTeX row per detector in the forms that papers use, without a ``tabular`` around them.
+
+    ODS, OIS and AP; and where the run has them, S-Eval (the protocol's own numbers), C-Eval (without
+    suppression and thinning) and the average crispness (AC) in one row.
+    """
+    forms: dict[str, Callable[[Detector], list[float | None]]] = {
+        "ODS & OIS & AP": lambda d: _scores(d)[:3],
+        "S-Eval ODS & OIS & AP & C-Eval ODS & OIS & AP & AC": lambda d: [
+            *_scores(d)[:3],
+            *(_ceval(d, score).get("f") for score in ("ods", "ois")),
+            (d.get("ceval") or {}).get("ap"),
+            _crispness(d),
+        ],
+    }
+    if not any(detector.get("ceval") for detector in view.ranked):
+        del forms["S-Eval ODS & OIS & AP & C-Eval ODS & OIS & AP & AC"]
+    lines = [f"% {line}" for line in view.protocol_lines()]
+    for head, numbers in forms.items():
+        lines += [f"% Method & {head}"]
+        lines += [
+            " & ".join(
+                [tex_escape(clean(d["name"])), *(short(value).replace("–", "--") for value in numbers(d))]
+            )
+            + r" \\"
+            for d in view.ranked
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def _oracle_text(oracle: Mapping[str, Any]) -> str:
