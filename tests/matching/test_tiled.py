@@ -78,3 +78,10 @@ def test_what_tiles_cannot():
     with pytest.raises(InputError, match="at least one row"):
         match_pixels(pixels, pixels, (3, 3), rows=0)
     assert match_pixels(pixels, pixels, (3, 3), strategy="exact(tolerance=1)").tp == 3
+
+
+def test_a_tolerance_beyond_the_prices_is_refused_before_anything_is_linked():
+    """The default, a share of the diagonal, of a large raster: nobody waits for minutes to be told."""
+    pixels = np.arange(0, 4 * 10**8, 10**6)
+    with pytest.raises(InputError, match="smaller tolerance"):
+        match_pixels(pixels, pixels, (20_000, 20_000))

@@ -121,3 +121,21 @@ def test_bench(tmp_path, capsys):
     words[words.index("bsds(tolerance=3, thresholds=15)")] = "edter"
     assert main([*map(str, words), "--tiles"]) == 1
     assert "suppresses by hed, which is not done in tiles" in capsys.readouterr().err
+
+
+def test_a_report_of_maps_that_do_not_fit(tmp_path, monkeypatch, capsys):
+    """Nothing is drawn of them, and the report is written all the same."""
+    from edgecritic.datasets import rasters
+
+    monkeypatch.setattr(rasters, "PIXEL_LIMIT", 100)
+    for folder in ("found", "truth"):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "a.npy", np.eye(20, dtype=bool))
+    monkeypatch.setattr("edgecritic.datasets.cases.read_content", None)  # the whole file is never read
+    words = ["bench", tmp_path / "found", "--truth", tmp_path / "truth", "-q", "--bootstrap", "0", "-j", "1"]
+    assert (
+        main([*map(str, words), "-o", str(tmp_path / "out"), "--protocol", "bsds(tolerance=1, thresholds=3)"])
+        == 0
+    )
+    assert "judged in tiles" in capsys.readouterr().err
+    assert (tmp_path / "out" / "report.html").stat().st_size > 1000

@@ -9,14 +9,18 @@ import pytest
 from scipy.stats import rankdata
 
 from edgecritic.cli.main import main
+from edgecritic.datasets.synthetic import Scene, scene
+from edgecritic.detectors import detect
 from edgecritic.errors import InputError
 from edgecritic.studies.noise import (
     PAPER_DETECTORS,
     combine,
+    degraded,
     noise,
     noise_tasks,
     noise_trial,
     noisy_scene,
+    published,
 )
 
 
@@ -66,6 +70,42 @@ def test_the_order_of_work_does_not_matter():
     assert np.array_equal(one.thresholds, other.thresholds)
 
 
+def test_blur_is_that_of_scipy_and_photos_keep_their_colours():
+    from scipy.ndimage import gaussian_filter
+
+    rng = np.random.default_rng(0)
+    photo = Scene(rng.random((40, 50, 3)), scene(1, (40, 50)).truth)
+    task, other = noise_tasks(ratios=[1.5, 0], kind="blur", photos=[photo])
+    expected = np.stack([gaussian_filter(photo.image[..., c], 1.5, mode="nearest") for c in range(3)], axis=2)
+    assert degraded(task).image == pytest.approx(expected)
+    assert np.array_equal(degraded(other).image, photo.image)
+    assert np.array_equal(degraded(task).truth, photo.truth)
+    loud = degraded(noise_tasks(ratios=[4], photos=[photo])[0]).image - photo.image
+    assert 10 * np.log10(photo.image.var() / loud.var()) == pytest.approx(4, abs=0.15)
+    with pytest.raises(InputError, match="blur"):
+        noise_tasks(ratios=[-1], kind="blur")
+
+
+def test_errors_are_those_of_the_best_maps(study):
+    drawn = noisy_scene(study.ratios[0], study.seeds[0], study.size)
+    place = study.measures.index("sk")
+    edges = detect(drawn.image, "sobel").binary(float(study.thresholds[0, 0, 0, place]))
+    assert study.false_alarms[0, 0, 0, place] == np.count_nonzero(edges & ~drawn.truth)
+    assert study.misses[0, 0, 0, place] == np.count_nonzero(drawn.truth & ~edges)
+
+
+def test_verdicts_follow_from_the_numbers(study):
+    from dataclasses import replace
+
+    found = {one.what: one for one in published(study)}
+    last = [name for name in found if "put sobel last" in name]
+    assert len(last) == 2
+    turned = {one.what: one for one in published(replace(study, values=-study.values, misses=-study.misses))}
+    assert all(float(turned[name].ours.removesuffix(" %")) < 50 for name in last)
+    assert turned["4 dB: misses of the best maps"].agrees is not found["4 dB: misses of the best maps"].agrees
+    assert not published(replace(study, kind="blur"))
+
+
 @pytest.mark.parametrize("wrong", [{"ratios": []}, {"seeds": 0}, {"detectors": ["sobel", "sobel"]}])
 def test_bad_input(wrong):
     with pytest.raises(InputError, match="one or more different"):
@@ -85,3 +125,30 @@ def test_the_command(tmp_path, capsys):
     assert "data:image" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert main(["study", "noise", *words, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["best"]) == 4
+
+
+def test_photos_on_the_command_line_and_kept_work(tmp_path, capsys):
+    from edgecritic.datasets.synthetic import write
+
+    home = write(tmp_path / "data", 1)
+    words = ["study", "noise", "--data", str(home / "truth"), "--images", str(home / "images"), "-q"]
+    words += [
+        "-d",
+        "sobel",
+        "-m",
+        "sk",
+        "--blur",
+        "0,2",
+        "--thresholds",
+        "5",
+        "-o",
+        str(tmp_path / "out"),
+        "--json",
+    ]
+    assert main(words) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["kind"] == "blur"
+    assert first["photos"] == ["synthetic-1"]
+    assert (tmp_path / "out/records/@noise").is_dir()
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out) == first

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.assignment.solver import MOST_LINKS, link_rows, salt, solved, too_many_links
+from edgecritic.assignment.solver import MOST_LINKS, empty_state, link_rows, salt, solved, too_many_links
 from edgecritic.inputs import Indices
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.links import Links, from_columns
@@ -84,6 +84,7 @@ def match_in_bands(
     size, salted = int(np.prod(shape)), salt(truths)
     wide, reach = shape[1], around.radii[0]
     none, nothing = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    empty_state(size, none, none, alone_cost, salted)  # refuses a tolerance that is too large, at once
     open_ = _Web(none, none, nothing, nothing)
     for band in bands(shape, halo=reach, rows=rows):
         open_ = open_.joined(_linked(candidates, truths, wide, band, around))

@@ -34,6 +34,7 @@ from edgecritic.run.bench_results import detector_folder
 from edgecritic.run.files import write_text
 from edgecritic.run.finished import keep_pictures
 from edgecritic.run.judge import Loaded
+from edgecritic.run.judge_tiles import in_tiles
 
 _TABLES = {"table.csv": leaderboard_csv, "table.tex": leaderboard_tex, "rows.tex": paper_rows_tex}
 
@@ -201,8 +202,11 @@ def _plain(values: Any) -> list[float]:
 
 
 def _as_judged(case: Case, row: Mapping[str, Any]) -> Case | None:
-    """Return the case with the bytes of its files if they still are those that were judged."""
-    if case.prediction is None:
+    """Return the case with the bytes of its files if they still are those that were judged.
+
+    What was judged in tiles because it does not fit in memory is not drawn.
+    """
+    if case.prediction is None or in_tiles(case):
         return None
     try:
         read = case.read()

@@ -9,29 +9,33 @@ The filter scales of the paper are not printed. Here filters with a scale across
 (`canny`, `anisotropic`, `half_gaussian`) or 1.5 pixels (`steerable`, whose first order would otherwise be
 `canny` again), the oriented ones have σ = 5 along it and steps of 5°, and `log` has σ = 2. The
 signal-to-noise ratio is 10·log₁₀(variance of the clean image / variance of the noise).
+
+What the paper plans next is here too: noise on photos, and Gaussian blur in place of noise.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
 
 from edgecritic.datasets.synthetic import Scene, add_noise, scene
 from edgecritic.errors import InputError
 from edgecritic.figures import axes_of, look
 from edgecritic.ids import Id
 from edgecritic.measures import measures as registry
+from edgecritic.studies.claims import Claim, claim, claim_of_order
 from edgecritic.tables import text_table
 from edgecritic.tuning.tune import DEFAULT_DETECTORS, tune
 from edgecritic.values import Value, plain_number
 
 __all__ = [
     *("DETECTORS", "PAPER_DETECTORS", "NoiseStudy", "NoiseTask", "NoiseTrial"),
-    *("noise", "noise_tasks", "noise_trial", "combine", "noisy_scene"),
+    *("noise", "noise_tasks", "noise_trial", "combine", "degraded", "noisy_scene", "published"),
 ]
 
 DETECTORS = (
@@ -47,14 +51,19 @@ PAPER_DETECTORS = DEFAULT_DETECTORS
 
 RATIOS = (0.0, 2.0, 3.3, 4.0, 6.0, 10.0)
 PAPER_RATIOS = (4.0, 3.3)
+MANY_FALSE_ALARMS = ("phi_star", "d4", "dp")
+APART = (*MANY_FALSE_ALARMS, "baddeley", "fom_star")
+"""Measures of which the paper says something else than of the others."""
+
 SIZE = (160, 200)
 
 Floats = NDArray[np.float64]
+Kind = Literal["noise", "blur"]
 Measures = str | Id | Sequence[str | Id] | None
 
 
 class NoiseTask(NamedTuple):
-    """One noisy scene to be judged."""
+    """One noisy or blurred scene to be judged; `photo` takes the place of the drawn one."""
 
     snr: float
     seed: int
@@ -62,6 +71,8 @@ class NoiseTask(NamedTuple):
     measures: Measures
     thresholds: int
     size: tuple[int, int]
+    kind: Kind = "noise"
+    photo: Scene | None = None
 
 
 class NoiseTrial(NamedTuple):
@@ -74,6 +85,8 @@ class NoiseTrial(NamedTuple):
     better: tuple[str, ...]
     values: Floats
     thresholds: Floats
+    false_alarms: Floats
+    misses: Floats
 
 
 class NoiseStudy(Value):
@@ -83,12 +96,17 @@ class NoiseStudy(Value):
     ----------
     detectors, measures, better : tuple of str
     ratios : tuple of float
-        Signal-to-noise ratios in dB, ascending.
+        Signal-to-noise ratios in dB, or σ of the blur in pixels, ascending.
     seeds : tuple of int
         One scene each.
     size : (rows, columns)
     values, thresholds : (ratios, seeds, detectors, measures) float arrays
         The best value, and the threshold at which it is reached.
+    false_alarms, misses : float arrays of the same shape
+        Of the best maps, under strict overlap.
+    kind : "noise" or "blur"
+    photos : tuple of str
+        The names of the photos, one for each seed; empty for drawn scenes.
     """
 
     detectors: tuple[str, ...]
@@ -99,6 +117,20 @@ class NoiseStudy(Value):
     size: tuple[int, int]
     values: Floats
     thresholds: Floats
+    false_alarms: Floats
+    misses: Floats
+    kind: Kind = "noise"
+    photos: tuple[str, ...] = ()
+
+    def level(self, ratio: float) -> str:
+        """Return a level in words.
+
+        Examples
+        --------
+        >>> noise(detectors=["sobel"], measures="sk", ratios=[4], seeds=1, thresholds=3).level(4)
+        '4 dB'
+        """
+        return f"{ratio:g} dB" if self.kind == "noise" else f"σ {ratio:g}"
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -135,8 +167,8 @@ class NoiseStudy(Value):
     def order(self, measure: str, snr: float, detectors: Sequence[str] | None = None) -> tuple[str, ...]:
         """Return the detectors from best to worst by a measure at a noise level."""
         if measure not in self.measures or snr not in self.ratios:
-            known = f"{', '.join(self.measures)} at {', '.join(f'{ratio:g}' for ratio in self.ratios)} dB"
-            raise InputError(f"{measure} at {snr:g} dB was not computed; there is {known}")
+            known = f"{', '.join(self.measures)} at {', '.join(map(self.level, self.ratios))}"
+            raise InputError(f"{measure} at {self.level(snr)} was not computed; there is {known}")
         names = tuple(detectors or self.detectors)
         ranks = self.ranks(names)[self.ratios.index(snr), ..., self.measures.index(measure)].mean(axis=0)
         return tuple(names[place] for place in np.argsort(ranks, kind="stable"))
@@ -146,11 +178,16 @@ class NoiseStudy(Value):
         """Those of the paper's six detectors that took part."""
         return tuple(name for name in self.detectors if name in PAPER_DETECTORS)
 
+    @property
+    def paper_ratios(self) -> tuple[float, ...]:
+        """Those of the paper's noise levels that were computed."""
+        return tuple(ratio for ratio in PAPER_RATIOS if self.kind == "noise" and ratio in self.ratios)
+
     def findings(self) -> list[str]:
-        """Return in words what was found, beside what the paper reports."""
+        """Return in words what was found."""
         lines = [self._overall(snr) for snr in self.ratios]
         six = self.paper_detectors
-        for snr in (ratio for ratio in PAPER_RATIOS if ratio in self.ratios and len(six) > 1):
+        for snr in (ratio for ratio in self.paper_ratios if len(six) > 1):
             firsts, lasts = zip(*(self.ends(name, snr, six) for name in self.judges), strict=True)
             lines.append(
                 f"{snr:g} dB, the paper's six detectors by {len(self.judges)} measures: "
@@ -160,10 +197,6 @@ class NoiseStudy(Value):
             others = [name for name, first in zip(self.judges, firsts, strict=True) if first != common]
             if others:
                 lines.append(f"{snr:g} dB: {', '.join(others)} do not put {common} first alone.")
-        lines.append(
-            "The paper reports half kernels (half_gaussian) first and Sobel last by most measures, with FoM, "
-            "Δᵏ and D_p disagreeing; its filter scales are not printed."
-        )
         if any(name.partition("(")[0].endswith("_star") for name in self.measures):
             lines.append("Measures called …_star are complements, 0 at best, as the paper prints them.")
         return lines
@@ -178,6 +211,8 @@ class NoiseStudy(Value):
                 "measure": measure,
                 "value": plain_number(float(self.values[r, s, d, m])),
                 "threshold": float(self.thresholds[r, s, d, m]),
+                "false_alarms": float(self.false_alarms[r, s, d, m]),
+                "misses": float(self.misses[r, s, d, m]),
             }
             for (r, snr), (s, seed), (d, detector), (m, measure) in itertools.product(
                 enumerate(self.ratios),
@@ -190,7 +225,15 @@ class NoiseStudy(Value):
             f"{snr:g}": dict(zip(self.detectors, map(float, row), strict=True))
             for snr, row in zip(self.ratios, self.mean_ranks(), strict=True)
         }
-        return {"size": list(self.size), "findings": self.findings(), "mean_ranks": ranks, "best": rows}
+        return {
+            "kind": self.kind,
+            "photos": list(self.photos),
+            "size": list(self.size),
+            "findings": self.findings(),
+            "claims": [one.as_dict() for one in published(self)],
+            "mean_ranks": ranks,
+            "best": rows,
+        }
 
     def __str__(self) -> str:
         """Return two tables: mean ranks over noise levels, and first and last detector by every measure."""
@@ -201,9 +244,9 @@ class NoiseStudy(Value):
             [self.detectors[place], *(f"{value:.2f}" for value in means[:, place])]
             for place in np.argsort(means.mean(axis=0), kind="stable")
         ]
-        ranks = text_table(rows, ["detector", *(f"{ratio:g} dB" for ratio in self.ratios)], align="lr")
+        ranks = text_table(rows, ["detector", *map(self.level, self.ratios)], align="lr")
         tables = [f"{title}\n{ranks}"]
-        for snr in (ratio for ratio in PAPER_RATIOS if ratio in self.ratios):
+        for snr in self.paper_ratios:
             orders = [(name, self.order(name, snr)) for name in self.judges]
             ends = [[name, order[0], order[-1]] for name, order in orders]
             tables.append(text_table(ends, [f"{snr:g} dB", "first", "last"]))
@@ -227,8 +270,10 @@ class NoiseStudy(Value):
         axes.invert_yaxis()
         axes.margins(x=0.05)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.set(xlabel="signal-to-noise ratio (dB)", ylabel="mean rank (1 is best)")
-        scenes = "1 scene" if len(self.seeds) == 1 else f"{len(self.seeds)} scenes"
+        label = "signal-to-noise ratio (dB)" if self.kind == "noise" else "σ of the blur (pixels)"
+        axes.set(xlabel=label, ylabel="mean rank (1 is best)")
+        word = "photo" if self.photos else "scene"
+        scenes = f"1 {word}" if len(self.seeds) == 1 else f"{len(self.seeds)} {word}s"
         axes.set_title(f"{len(self.judges)} measures, {scenes}", fontsize="medium")
         return axes
 
@@ -249,7 +294,7 @@ class NoiseStudy(Value):
         means = self.mean_ranks()[self.ratios.index(snr)]
         order = np.argsort(means, kind="stable")
         names = [f"{self.detectors[place]} ({means[place]:.1f})" for place in order]
-        return f"{snr:g} dB: best mean ranks {', '.join(names[:3])}; worst {names[-1]}."
+        return f"{self.level(snr)}: best mean ranks {', '.join(names[:3])}; worst {names[-1]}."
 
 
 def noise(
@@ -305,14 +350,33 @@ def noise_tasks(
     seeds: int | Sequence[int] = 3,
     thresholds: int = 51,
     size: tuple[int, int] = SIZE,
+    kind: Kind = "noise",
+    photos: Sequence[Scene] = (),
 ) -> list[NoiseTask]:
-    """Return the noisy scenes of :func:`noise`, which can be judged in any order."""
+    """Return the noisy scenes of :func:`noise`, which can be judged in any order.
+
+    With `kind` "blur" the ratios are σ of a Gaussian in pixels, and there is no noise. Photos with their
+    truths take the place of drawn scenes; their numbers are the seeds then.
+    """
     chosen = tuple(range(seeds) if isinstance(seeds, int) else seeds)
+    if photos:
+        chosen = tuple(range(len(photos)))
+    if kind == "blur" and min(ratios, default=0) < 0:
+        raise InputError(f"the σ of a blur must be 0 or more, got {min(ratios):g}")
     for name, given in (("detectors", detectors), ("ratios", ratios), ("seeds", chosen)):
         if not given or len(set(given)) != len(given):
             raise InputError(f"{name} must be one or more different ones, got {given!r}")
     return [
-        NoiseTask(float(snr), int(seed), tuple(detectors), measures, thresholds, size)
+        NoiseTask(
+            float(snr),
+            int(seed),
+            tuple(detectors),
+            measures,
+            thresholds,
+            size,
+            kind,
+            photos[seed] if photos else None,
+        )
         for snr, seed in itertools.product(ratios, chosen)
     ]
 
@@ -330,9 +394,27 @@ def noisy_scene(snr: float, seed: int, size: tuple[int, int] = SIZE) -> Scene:
     return Scene(add_noise(clean.image, snr, seed=1000 + seed), clean.truth)
 
 
+def degraded(task: NoiseTask) -> Scene:
+    """Return the scene or photo of a task in its noise, or blurred.
+
+    Examples
+    --------
+    >>> task = noise_tasks(ratios=[2], seeds=1, kind="blur")[0]
+    >>> bool(degraded(task).image.std() < scene(0, SIZE).image.std())
+    True
+    """
+    if task.photo is None and task.kind == "noise":
+        return noisy_scene(task.snr, task.seed, task.size)
+    clean = scene(task.seed, task.size) if task.photo is None else task.photo
+    if task.kind == "noise":
+        return Scene(add_noise(clean.image, task.snr, seed=1000 + task.seed), clean.truth)
+    widths = (task.snr, task.snr, 0.0)[: clean.image.ndim]
+    return Scene(gaussian_filter(clean.image, widths, mode="nearest"), clean.truth)
+
+
 def noise_trial(task: NoiseTask) -> NoiseTrial:
     """Judge all detectors on one noisy scene."""
-    drawn = noisy_scene(task.snr, task.seed, task.size)
+    drawn = degraded(task)
     found = tune(
         drawn.image,
         drawn.truth,
@@ -349,10 +431,82 @@ def noise_trial(task: NoiseTask) -> NoiseTrial:
         found.better,
         np.array([[each.value for each in row] for row in best]),
         np.array([[each.threshold for each in row] for row in best]),
+        *np.moveaxis(
+            np.array([[found.errors(one, two) for two in found.measures] for one in found.detectors]), 2, 0
+        ),
     )
 
 
-def combine(trials: Iterable[NoiseTrial], *, size: tuple[int, int] = SIZE) -> NoiseStudy:
+def published(study: NoiseStudy) -> list[Claim]:
+    """Compare what the paper says of its noisy shapes with what was found, for its levels and detectors."""
+    claims = []
+    six = study.paper_detectors
+    few = set(six) != set(PAPER_DETECTORS)
+    for snr in study.paper_ratios:
+        row = study.ratios.index(snr)
+        others = [name for name in study.judges if name not in APART]
+        ends = [study.ends(name, snr, six) for name in others]
+        for place, (word, wanted) in enumerate((("first", "half_gaussian"), ("last", "sobel"))):
+            named = [end[place] == wanted for end in ends]
+            claims.append(
+                claim(
+                    f"{snr:g} dB: share of {len(named)} measures that put {wanted} {word} of the paper's six",
+                    "100 %",
+                    None if few or not named else float(np.mean(named)),
+                    source="section 4",
+                    why="the paper's filter scales are not printed",
+                )
+            )
+        costs = _over(study, study.values, row, "fom_star")
+        if snr == PAPER_RATIOS[0]:
+            claims += [
+                claim_of_order(
+                    f"{snr:g} dB: FoM*, smaller is better",
+                    [name, "canny(sigma=1)"],
+                    costs,
+                    source="section 4",
+                )
+                for name in ("anisotropic", "half_gaussian")
+            ]
+        alarms, misses = (
+            {name: _mean(study, table, row, name) for name in (*MANY_FALSE_ALARMS, "baddeley", "sk", "psi")}
+            for table in (study.false_alarms, study.misses)
+        )
+        claims += [
+            claim_of_order(
+                f"{snr:g} dB: false alarms of the best maps", [name, "psi"], alarms, source="section 4"
+            )
+            for name in MANY_FALSE_ALARMS
+        ]
+        claims.append(
+            claim_of_order(
+                f"{snr:g} dB: misses of the best maps", ["baddeley", "sk"], misses, source="section 4"
+            )
+        )
+    return claims
+
+
+def _over(study: NoiseStudy, table: Floats, row: int, measure: str) -> dict[str, float | None]:
+    """Return the mean over the scenes of every detector, by name."""
+    if measure not in study.measures:
+        return {}
+    means = table[row, :, :, study.measures.index(measure)].mean(axis=0)
+    return dict(zip(study.detectors, map(float, means), strict=True))
+
+
+def _mean(study: NoiseStudy, table: Floats, row: int, measure: str) -> float | None:
+    """Return the mean over scenes and detectors; None if the measure was not computed."""
+    values = [value for value in _over(study, table, row, measure).values() if value is not None]
+    return float(np.mean(values)) if values else None
+
+
+def combine(
+    trials: Iterable[NoiseTrial],
+    *,
+    size: tuple[int, int] = SIZE,
+    kind: Kind = "noise",
+    photos: Sequence[str] = (),
+) -> NoiseStudy:
     """Put the judged scenes together, in whatever order they come."""
     known = {(trial.snr, trial.seed): trial for trial in trials}
     ratios, seeds = (tuple(sorted(set(part))) for part in zip(*known, strict=True))
@@ -367,6 +521,10 @@ def combine(trials: Iterable[NoiseTrial], *, size: tuple[int, int] = SIZE) -> No
         size=size,
         values=np.array([[trial.values for trial in row] for row in table]),
         thresholds=np.array([[trial.thresholds for trial in row] for row in table]),
+        false_alarms=np.array([[trial.false_alarms for trial in row] for row in table]),
+        misses=np.array([[trial.misses for trial in row] for row in table]),
+        kind=kind,
+        photos=tuple(photos),
     )
 
 
