@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from edgecritic.datasets.cases import Case, Dataset
 from edgecritic.datasets.spacing import Sizes
-from edgecritic.errors import InputError
+from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Resample
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.presets import Protocol
@@ -188,6 +188,8 @@ def run_bench(
                 sets[name], lost = without_seen(name, place, sets[name])
                 failures += lost
             work = _jobs(sets, chosen, tuple(extras), folder, fresh, people, reading, kept)
+        if not work and failures:
+            raise DataError(f"no image can be judged: {failures[0].message}")
         plan = plan_of(work, sets, Path(truth).resolve().name, draws)
         if folder is not None:
             write_plan(folder, plan)
