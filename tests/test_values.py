@@ -102,6 +102,8 @@ def people() -> object:
         Census,
         dataset_risk,
         output_strength,
+        rated_labels,
+        reliability,
         screening,
         shares,
         simulate_subject,
@@ -117,7 +119,24 @@ def people() -> object:
     asked = trials([("a", found, candidate), ("b", found, candidate)], mode="hard")
     answers = simulate_subject(asked)
     chosen = [asked, answers, dataset_risk(asked, answers), list(screening(asked, answers).values())]
-    return [found, Census.of(found), shares([found]), output_strength(0.5 * candidate, found), chosen]
+    judged = reliability(0.5 * candidate, [found.maps[0]])
+    people = [found, Census.of(found), shares([found]), output_strength(0.5 * candidate, found), chosen]
+    return [*people, judged, rated_labels(found.maps), preferred()]
+
+
+def preferred() -> object:
+    from edgecritic.annotators.choice import Answer, EdgeMap, Trial
+    from edgecritic.annotators.pairs import MapPool
+    from edgecritic.annotators.preference import preference
+    from edgecritic.run.preference import PreferenceRun
+
+    ends = [EdgeMap.of(np.eye(4, dtype=bool), name) for name in ("a", "b")]
+    asked = Trial(id="1", image="i", detector="", mode="detector", left=ends[0], right=ends[1])
+    answers = [Answer("1", "ann", "left"), Answer("1", "bob", "tie")]
+    found = preference([asked], answers, {"f": [0.1], "fom": [-0.1]}, draws=4)
+    origins = (("a", ""), ("b", ""))
+    pool = MapPool(image="i", maps=tuple(ends), origins=origins, measures=("f",), goodness=np.ones((2, 1)))
+    return [pool, found, PreferenceRun(trials=(asked,), found=found)]
 
 
 def studies() -> object:

@@ -330,7 +330,11 @@ TOLD = "trial,subject,choice,scene,detector,mode,part,false_alarm\n"
         ),
         ("a.csv", "trial,subject,choice,mirrored\n1,ann,left,perhaps\n", "answer 1 cannot be read"),
         ("a.csv", "trial,subject,choice,time\n1,ann,left,noon\n", "answer 1 cannot be read"),
-        ("a.json", '{"answers": [{"trial": "1", "subject": "a", "choice": "up"}]}', "'left' or 'right'"),
+        (
+            "a.json",
+            '{"answers": [{"trial": "1", "subject": "a", "choice": "up"}]}',
+            "'left', 'right' or 'tie'",
+        ),
         ("a.json", "[1, 2]", "list of answers"),
         ("a.json", "{", "cannot be read"),
     ],

@@ -7,10 +7,11 @@ import sys
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from edgecritic import figures
 from edgecritic.annotators import Answer, Trial, risks, strength
-from edgecritic.annotators.answers import comparisons_csv
+from edgecritic.annotators.answers import comparisons_csv, read_trials
 from edgecritic.cli.main import main
 from edgecritic.cli.study import find_studies
 from edgecritic.datasets.cases import find_cases
@@ -105,6 +106,10 @@ STUDIES = {
     "complexity": ["--most", "1"],
     "labels": ["--most", "1", "--draws", "1"],
     "displacement": [],
+    "preference": [
+        *("--most", "2", "--pairs", "6", "--simulate", "fom", "--subjects", "4"),
+        *("-m", "fom", "-m", "hausdorff"),
+    ],
     "retrain": ["--labels", "all", "consensus", "--draws", "20"],
 }
 
@@ -224,6 +229,9 @@ def test_matching_tells_why_nothing_could_be_compared(tmp_path, capsys):
         ("labels", ["--most", "-2"], "most"),
         ("labels", ["--draws", "-1"], "draws"),
         ("noise", ["--scenes", "0"], "scene"),
+        ("preference", ["--pairs", "0"], "pairs"),
+        ("preference", ["--kinds", "colour"], "kinds of pairs"),
+        ("preference", ["--answers", "nothing.csv"], "nothing.csv"),
         ("noise", ["--thresholds", "0"], "thresholds"),
         ("noise", ["--snr", "nan"], "snr"),
     ],
@@ -287,3 +295,50 @@ def test_an_unreachable_cluster_is_one_line(home, tmp_path, capsys, monkeypatch)
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.3)
     assert main(["annotators", str(home / "truth"), "--cluster", "tcp://127.0.0.1:9"]) == 1
     assert capsys.readouterr().err.startswith("edgecritic: no Dask scheduler answers")
+
+
+def test_choices_of_people_tell_which_measure_they_use(home, tmp_path, capsys):
+    data = ["--data", str(home / "truth"), "--images", str(home / "images")]
+    chosen = ["-m", "recall", "-m", "specificity", "--json"]
+    made = ["--most", "2", "--pairs", "12", "-o", str(tmp_path / "made")]
+    assert main(["study", "preference", *data, *made]) == 0
+    assert "12 pairs of edge maps" in capsys.readouterr().out
+    asked = read_trials(tmp_path / "made" / "trials.json")
+    rows = ["trial,subject,choice"]
+    for trial in asked:
+        fewer = "left" if trial.left.map.sum() < trial.right.map.sum() else "right"
+        rows += [f'"{trial.id}",{name},{trial.expected or fewer}' for name in ("ann", "bob", "eve")]
+    answers = tmp_path / "answers.csv"
+    answers.write_text("\n".join(rows) + "\n")
+    given = ["--answers", str(answers), "--trials", str(tmp_path / "made" / "trials.json")]
+    assert main(["study", "preference", *data, *given, *chosen]) == 0
+    found = json.loads(capsys.readouterr().out)["found"]
+    assert found["answers"] == 36
+    assert [one["measure"] for one in found["measures"]] == ["specificity", "recall"]
+    assert found["ceiling"] == 1
+    assert main(["study", "preference", "--answers", str(answers)]) == 1
+    assert "--trials" in capsys.readouterr().err
+
+
+def test_choices_of_another_program_make_a_scale_and_judge_maps_of_folders(home, tmp_path, capsys):
+    image = sorted((home / "truth").iterdir())[0].stem
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        mask = np.zeros((160, 200), bool)
+        mask[40 if name == "a" else slice(30, 60), 20:180] = True
+        Image.fromarray(mask).save(tmp_path / name / f"{image}.png")
+    rows = [f"s{n},{image},a,b,{1 + (n == 0)}" for n in range(5)]
+    text = "observer,scene,condition_1,condition_2,selection\n" + "\n".join(rows) + "\n"
+    (tmp_path / "choices.csv").write_text(text)
+    base = ["study", "preference", "--answers", str(tmp_path / "choices.csv")]
+    assert main([*base, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["found"]
+    assert found["scale"]["conditions"] == ["a", "b"]
+    np.testing.assert_allclose(found["scale"]["values"][0], np.log(4) / 2)
+    assert found["measures"] == []
+    folders = ["--maps", f"a={tmp_path / 'a'}", "--maps", f"b={tmp_path / 'b'}"]
+    data = ["--data", str(home / "truth"), "-m", "precision"]
+    assert main([*base, *folders, *data, "--json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["found"]["measures"]
+    assert one["measure"] == "precision"
+    assert one["singles"] in (0.2, 0.5, 0.8)

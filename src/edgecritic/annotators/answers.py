@@ -6,12 +6,13 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from edgecritic.annotators.choice import MODES, PARTS, SIDES, Answer, Trial
+from edgecritic.annotators.choice import MODES, PAIR_KINDS, PARTS, SIDES, TIE, Answer, EdgeMap, Trial
 from edgecritic.annotators.votes import majority
 from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError
@@ -35,6 +36,8 @@ _COMPARISON = (
     *(*_FIELDS, "mirrored", "false_alarm", "detector", "mode", "part"),
     *("position", "reaction_ms", "pauses", "visit", "time", "name"),
 )
+_PAIRWISE = ("observer", "condition_1", "condition_2", "selection")
+_SELECTIONS = (TIE, *SIDES)
 _TRUTH = {True: True, False: False, "True": True, "False": False, "": False, None: False}
 _PAUSE = timedelta(minutes=30)
 _FORMULA = re.compile("'*[=+@-]")
@@ -82,19 +85,19 @@ def comparisons_csv(
     """Return answers and their trials as CSV, in the form that programs for pairwise comparisons read.
 
     observer, session, scene, condition_1, condition_2, selection; then what `read_choices` reads; at last
-    the name of the subject, if there is one. Condition 1 was shown on the left: ``label`` or the name of the
-    detector. The selection is 1 or 2; a session ends with a pause of half an hour, or with a visit.
+    the name of the subject, if there is one. Condition 1 was shown on the left: ``label``, the name of the
+    detector, or the condition of a map. The selection is 1 or 2, and 0 for a tie; a session ends with a
+    pause of half an hour, or with a visit.
     """
     known = {trial.id: trial for trial in asked}
     table = []
     for one, sitting in with_sessions(answers):
         trial = known[one.trial]
-        alarm = "label (detector)" if trial.detector == "label" else trial.detector
-        conditions = [alarm, "label"] if (trial.false_alarm == "left") != one.mirrored else ["label", alarm]
-        compared = [one.subject, sitting, trial.image, *conditions, 1 + SIDES.index(one.shown)]
+        conditions = trial.conditions[::-1] if one.mirrored else trial.conditions
+        compared = [one.subject, sitting, trial.image, *conditions, _SELECTIONS.index(one.shown)]
         answered = [one.trial, one.subject, one.choice, one.mirrored]
-        told = [trial.false_alarm, trial.detector, trial.mode, trial.part, one.position, one.reaction_ms]
-        told += [one.pauses, one.visit]
+        told: list[Any] = [trial.false_alarm or "", trial.detector, trial.mode, trial.part]
+        told += [one.position, one.reaction_ms, one.pauses, one.visit]
         moment = one.time.isoformat() if one.time else ""
         table.append([*compared, *answered, *told, moment, (names or {}).get(one.subject, "")])
     return csv_text(_COMPARISON, table)
@@ -109,19 +112,29 @@ def votes_csv(asked: Iterable[Trial], answers: Sequence[Answer]) -> str:
     table = []
     for trial in asked:
         if trial.part == "main" and trial.id in given:
-            won, alarm = decided[trial.id], trial.false_alarm
-            word = "tie" if won is None else ("false alarm" if won == alarm else "label")
-            count = [len(given[trial.id]), given[trial.id].count(alarm)]
-            table.append([trial.id, trial.image, trial.mode, trial.detector, *count, word])
+            won, alarm, mine = decided[trial.id], trial.false_alarm, given[trial.id]
+            word = "tie" if won is None else _winner(trial, won)
+            count = [len(mine), mine.count(alarm) if alarm else ""]
+            sides = [*trial.conditions, *(mine.count(side) for side in SIDES), mine.count(TIE)]
+            table.append([trial.id, trial.image, trial.mode, trial.detector, *count, word, *sides])
     columns = ("trial", "scene", "mode", "detector", "answers", "for_false_alarm", "majority")
-    return csv_text(columns, table)
+    return csv_text((*columns, "condition_1", "condition_2", "for_1", "for_2", "ties"), table)
+
+
+def _winner(trial: Trial, side: str) -> str:
+    """Return what has won: a condition, or in a word which segment."""
+    if trial.is_of_maps:
+        return trial.conditions[SIDES.index(side)]
+    return "false alarm" if side == trial.false_alarm else "label"
 
 
 def read_choices(path: str | Path) -> tuple[list[Trial], list[Answer]]:
     """Read answers from a ``.csv`` or ``.json`` file, and their trials if it tells them.
 
-    A file needs trial, subject and choice of every answer. Trials are in the JSON of `trials_json`, and
-    without pixels in the CSV of `comparisons_csv`; of other files there are none.
+    A file needs trial, subject and choice of every answer; or, as CSV, what programs for pairwise
+    comparisons have: observer, condition_1, condition_2, selection (1, 2, 0 for a tie, or the condition), and
+    scene if there are several. Trials are in the JSON of `trials_json`, and without pixels in the CSV of
+    `comparisons_csv` and of such programs; of other files there are none.
     """
     file = Path(path)
     is_table = file.suffix.lower() == ".csv"
@@ -129,6 +142,8 @@ def read_choices(path: str | Path) -> tuple[list[Trial], list[Answer]]:
     rows = content.get("answers") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise DataError(f"expected a list of answers with {', '.join(_FIELDS)}", path=file)
+    if is_table and rows and set(_PAIRWISE) <= set(rows[0]) and not set(_FIELDS) <= set(rows[0]):
+        rows = _numbered(_pairwise(file, number, row) for number, row in enumerate(rows, start=1))
     answers = [_answer(file, number, row) for number, row in enumerate(rows, start=1)]
     if is_table and rows and set(_TRIAL_FIELDS) <= set(rows[0]):
         return _trials(file, rows), answers
@@ -183,6 +198,46 @@ def _answer(file: Path, number: int, row: Mapping[str, Any]) -> Answer:
         raise DataError(f"answer {number} cannot be read: {error}", path=file) from error
 
 
+def _pairwise(file: Path, number: int, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a line of a program for pairwise comparisons with the names that our files have.
+
+    The trial is the scene and the two conditions, whichever was shown on the left.
+    """
+    first, second, selection = (str(row.get(name) or "") for name in _PAIRWISE[1:])
+    words = {"0": TIE, "1": "left", "2": "right", first: "left", second: "right"}
+    if not first or not second or first == second or selection not in words:
+        raise DataError(
+            f"answer {number} compares {first!r} with {second!r} and selects {selection!r}; "
+            "expected two conditions, and 1, 2 or 0 for a tie",
+            path=file,
+        )
+    scene, mirrored = str(row.get("scene") or ""), first > second
+    left, right = (second, first) if mirrored else (first, second)
+    chosen = words[selection]
+    if mirrored and chosen != TIE:
+        chosen = "right" if chosen == "left" else "left"
+    told = {"scene": scene, "detector": "", "mode": "detector", "part": "main", "false_alarm": ""}
+    return {
+        **row,
+        **told,
+        "trial": "/".join(part for part in (scene, left, right) if part),
+        "subject": row.get("observer"),
+        "choice": chosen,
+        "mirrored": str(mirrored),
+    }
+
+
+def _numbered(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give a trial that a subject answered several times an id of its own each time."""
+    seen: Counter[tuple[Any, Any]] = Counter()
+    made = []
+    for row in rows:
+        key = (row["trial"], row["subject"])
+        seen[key] += 1
+        made.append(row if seen[key] == 1 else row | {"trial": f"{row['trial']}/{seen[key]}"})
+    return made
+
+
 def _whole(value: Any) -> int | None:
     return None if value in (None, "") else int(value)
 
@@ -198,19 +253,36 @@ def _trials(file: Path, rows: Sequence[Mapping[str, Any]]) -> list[Trial]:
     asked: dict[str, Trial] = {}
     for number, row in enumerate(rows, start=1):
         mode, part, side = (row[name] for name in ("mode", "part", "false_alarm"))
-        if mode not in MODES or part not in PARTS or side not in SIDES:
+        of_maps = mode in PAIR_KINDS
+        sides = ("",) if of_maps and part == "main" else SIDES
+        if mode not in (*MODES, *PAIR_KINDS) or part not in PARTS or side not in sides:
             raise DataError(
                 f"answer {number} has mode {mode!r}, part {part!r} and false alarm {side!r}; expected one "
-                f"of {', '.join(MODES)}, one of {', '.join(PARTS)}, and left or right",
+                f"of {', '.join((*MODES, *PAIR_KINDS))}, one of {', '.join(PARTS)}, and left or right",
                 path=file,
             )
-        texts = {"image": row["scene"], "detector": row["detector"]}
-        trial = Trial.bare(side, id=row["trial"], mode=mode, part=part, **texts)
+        texts = {"id": row["trial"], "image": row["scene"], "mode": mode, "part": part}
+        if of_maps:
+            left, right = _bare_maps(file, number, row)
+            trial = Trial(left=left, right=right, detector="", **texts)
+        else:
+            trial = Trial.bare(side, detector=row["detector"], **texts)
         if asked.setdefault(trial.id, trial) != trial:
             raise DataError(
                 f"answer {number} says something else of the trial {trial.id!r} than before", path=file
             )
     return list(asked.values())
+
+
+def _bare_maps(file: Path, number: int, row: Mapping[str, Any]) -> list[EdgeMap]:
+    """Return the conditions of two maps, without pixels, as they are in the trial."""
+    shown = [row.get("condition_1"), row.get("condition_2")]
+    if not all(isinstance(one, str) for one in shown):
+        raise DataError(f"answer {number} does not name both conditions", path=file)
+    named = zip(SIDES, shown[::-1] if _TRUTH.get(row.get("mirrored")) else shown, strict=True)
+    wrong = row["false_alarm"]
+    kinds = {True: "spoiled map", False: "map"}
+    return [EdgeMap(condition=str(name), kind=kinds[side == wrong]) for side, name in named]
 
 
 def with_sessions(answers: Iterable[Answer]) -> Iterator[tuple[Answer, int]]:

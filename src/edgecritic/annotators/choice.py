@@ -1,8 +1,10 @@
-"""Two-alternative forced choice: is a false alarm of a detector stronger than a label of the data set?
+"""Two-alternative choices of people: between a label and a false alarm, or between two edge maps of an image.
 
 After X. Hou, A. Yuille and C. Koch: Boundary detection benchmarking: beyond F-measures (CVPR 2013). People
 see a segment that one annotator labelled and a segment that a detector found and nobody labelled, and pick
 the stronger. The share of trials that the false alarm wins is the risk of the data set (`votes`).
+
+The other kind of trial shows a photo and two edge maps of it: which is better? (`pairs`, `preference`)
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from edgecritic.annotators.edge_map import EdgeMap
 from edgecritic.annotators.perceptual import LabelStrength
 from edgecritic.annotators.segments import LEAST, Segment, draw_pair
 from edgecritic.assignment.dynamic import ExactState
@@ -22,11 +25,16 @@ from edgecritic.inputs import BoolArray, as_mask
 from edgecritic.values import Value
 
 __all__ = [
+    "CHOICES",
     "MODES",
+    "PAIR_KINDS",
     "PARTS",
     "SIDES",
+    "TIE",
     "Answer",
+    "EdgeMap",
     "Segment",
+    "Stimulus",
     "Trial",
     "balanced",
     "balanced_sides",
@@ -40,43 +48,71 @@ Side = Literal["left", "right"]
 MODES: tuple[Mode, ...] = ("hard", "easy")
 PARTS = ("main", "check", "practice")
 SIDES: tuple[Side, ...] = ("left", "right")
+TIE = "tie"
+CHOICES = (*SIDES, TIE)
+PAIR_KINDS = ("detector", "threshold", "damage")
+"""Modes of trials with two maps: two detectors; one detector at two thresholds; a map and a damaged one."""
 SQUARE = 21
 """Side in pixels of the square that a segment lies in."""
 
 
+Stimulus = Segment | EdgeMap
+
+
 class Trial(Value):
-    """One question: which of two segments of an image is the stronger boundary?
+    """One question: which segment is the stronger boundary, or which edge map is the better one?
 
     Attributes
     ----------
     id : str
         ``mode/detector/image`` of a drawn trial.
     image, detector : str
-    mode : "hard" or "easy"
+        The detector of the false alarm; empty for two maps, which have conditions of their own.
+    mode : "hard" or "easy"; of two maps "detector", "threshold" or "damage"
         ``hard``: an orphan label against a false alarm. ``easy``: a consensus label against a false alarm
-        of a detector that was thresholded for consensus labels.
-    left, right : Segment
-        One is a label, the other a false alarm. Subjects may see them with the sides exchanged.
+        of a detector that was thresholded for consensus labels. Of maps the kind of pair.
+    left, right : Segment or EdgeMap
+        A label and a false alarm, or two maps. Subjects may see them with the sides exchanged.
     part : "main", "check" or "practice"
-        Checks and practice have an answer that everybody sees, the label; they do not count for the risk.
+        Checks and practice have an answer that everybody sees: the label, or the map that is not spoiled.
+        They do not count for results.
     """
 
     id: str
     image: str
     detector: str
     mode: str
-    left: Segment
-    right: Segment
+    left: Stimulus
+    right: Stimulus
     part: str = "main"
 
     @property
-    def false_alarm(self) -> Side:
-        """On which side the false alarm is."""
-        return "left" if self.left.kind == "false alarm" else "right"
+    def is_of_maps(self) -> bool:
+        """Whether two edge maps are compared, and not two segments."""
+        return isinstance(self.left, EdgeMap)
+
+    @property
+    def false_alarm(self) -> Side | None:
+        """On which side the false alarm or the spoiled map is; ``None`` if there is none."""
+        wrong = [side for side in SIDES if getattr(self, side).kind in ("false alarm", "spoiled map")]
+        return wrong[0] if wrong else None
+
+    @property
+    def expected(self) -> Side | None:
+        """The side that is no false alarm: in checks and practice the right answer."""
+        return None if self.false_alarm is None else other_side(self.false_alarm)
+
+    @property
+    def conditions(self) -> tuple[str, str]:
+        """What is compared, left and right: two conditions, or ``label`` and the name of the detector."""
+        if isinstance(self.left, EdgeMap) and isinstance(self.right, EdgeMap):
+            return self.left.condition, self.right.condition
+        alarm = "label (detector)" if self.detector == "label" else self.detector
+        return (alarm, "label") if self.false_alarm == "left" else ("label", alarm)
 
     @classmethod
-    def of(cls, alarm: Segment, label: Segment, side: str, **fields: str) -> Trial:
-        """Make a trial with the false alarm on one side."""
+    def of(cls, alarm: Stimulus, label: Stimulus, side: str, **fields: str) -> Trial:
+        """Make a trial with the first, such as the false alarm, on one side."""
         left, right = (alarm, label) if side == "left" else (label, alarm)
         return cls(left=left, right=right, **fields)
 
@@ -90,16 +126,21 @@ class Trial(Value):
     def from_dict(cls, values: Mapping[str, Any]) -> Trial:
         """Make a trial from what `as_dict` returned, or from its JSON."""
         try:
-            left, right = (_segment(values[side]) for side in SIDES)
+            left, right = (_stimulus(values[side]) for side in SIDES)
             name, image, detector, mode = (str(values[key]) for key in ("id", "image", "detector", "mode"))
             part = str(values.get("part", "main"))
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"this is no trial of a forced choice: {error!r} is missing or wrong") from error
-        kinds = {left.kind, right.kind}
-        if mode not in MODES or part not in PARTS or kinds != {"label", "false alarm"}:
+        kinds = sorted((left.kind, right.kind))
+        of_maps = isinstance(left, EdgeMap)
+        modes = PAIR_KINDS if of_maps else MODES
+        spoiled = ["map", "map"] if part == "main" else ["map", "spoiled map"]
+        fits = type(left) is type(right) and kinds == (spoiled if of_maps else _SEGMENTS)
+        if mode not in modes or part not in PARTS or not fits:
             raise DataError(
-                f"the trial {name!r} must have a mode ({', '.join(MODES)}), a part ({', '.join(PARTS)}), "
-                f"a label and a false alarm; it has {mode!r}, {part!r}, {', '.join(sorted(kinds))}"
+                f"the trial {name!r} must have a mode ({', '.join(modes)}), a part ({', '.join(PARTS)}), "
+                "and a label and a false alarm, or two maps, one of them spoiled in checks and practice; "
+                f"it has {mode!r}, {part!r}, {', '.join(kinds)}"
             )
         return cls(id=name, image=image, detector=detector, mode=mode, left=left, right=right, part=part)
 
@@ -111,8 +152,8 @@ class Answer(Value, kw_only=False):
     ----------
     trial, subject : str
         Their ids.
-    choice : "left" or "right"
-        The side of the trial that was chosen, wherever it was shown.
+    choice : "left", "right" or "tie"
+        The side of the trial that was chosen, wherever it was shown; a tie where the experiment allows it.
     mirrored : bool
         Whether the subject saw the trial with the sides exchanged.
     position : int, optional
@@ -137,13 +178,13 @@ class Answer(Value, kw_only=False):
     visit: str = ""
 
     def __post_init__(self) -> None:
-        if self.choice not in SIDES:
-            raise InputError(f"{self.trial}: a choice is 'left' or 'right', got {self.choice!r}")
+        if self.choice not in CHOICES:
+            raise InputError(f"{self.trial}: a choice is 'left', 'right' or 'tie', got {self.choice!r}")
 
     @property
     def shown(self) -> str:
-        """The side of the screen that was chosen."""
-        return other_side(self.choice) if self.mirrored else self.choice
+        """The side of the screen that was chosen, or a tie."""
+        return other_side(self.choice) if self.mirrored and self.choice != TIE else self.choice
 
 
 def other_side(side: str) -> Side:
@@ -236,7 +277,15 @@ def balanced_sides(keys: Sequence[tuple[Any, Any]], rng: np.random.Generator) ->
     return sides
 
 
-def _segment(values: Mapping[str, Any]) -> Segment:
+_SEGMENTS = ["false alarm", "label"]
+
+
+def _stimulus(values: Mapping[str, Any]) -> Stimulus:
+    if "condition" in values:
+        rows, columns = values["shape"]
+        kind, packed = str(values["kind"]), str(values["packed"])
+        shape = (int(rows), int(columns))
+        return EdgeMap(condition=str(values["condition"]), shape=shape, packed=packed, kind=kind)
     row, column = values["centre"]
     pixels = tuple((int(pixel[0]), int(pixel[1])) for pixel in values["pixels"])
     return Segment(kind=str(values["kind"]), centre=(int(row), int(column)), pixels=pixels)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.annotators.choice import Answer, Trial, other_side
+from edgecritic.annotators.choice import SIDES, TIE, Answer, Trial
 from edgecritic.errors import InputError
 from edgecritic.figures import COLOURS, GREY, axes_of
 from edgecritic.values import Value
@@ -88,6 +88,8 @@ class Screening(Value):
         Share of main trials in which the subject took the false alarm.
     left_share : float or None
         Share of main answers on the left of the screen: far from ½ means a habit of the hand.
+    tie_share : float or None
+        Share of main answers that choose neither side.
     median_ms : float or None
         Median reaction time of main trials that were not interrupted.
     with_majority : float or None
@@ -102,6 +104,7 @@ class Screening(Value):
     checks_passed: float | None = None
     alarm_share: float | None = None
     left_share: float | None = None
+    tie_share: float | None = None
     median_ms: float | None = None
     with_majority: float | None = None
     last: datetime | None = None
@@ -114,6 +117,8 @@ class Screening(Value):
 
 def majority(answers: Iterable[Answer]) -> dict[str, str | None]:
     """Return for every trial what most subjects chose, ``None`` where they are divided equally.
+
+    A tie counts half for each side, so that it decides nothing.
 
     Raises
     ------
@@ -222,10 +227,11 @@ def simulate_subject(
     rng = np.random.default_rng([seed, *name.encode()])
     answers = []
     for trial in asked:
+        alarm, label = trial.false_alarm, trial.expected
+        if alarm is None or label is None:
+            raise InputError(f"the trial {trial.id} has no false alarm that could be preferred")
         is_fooled = trial.part == "main" and rng.random() < preference
-        answers.append(
-            Answer(trial.id, name, trial.false_alarm if is_fooled else other_side(trial.false_alarm))
-        )
+        answers.append(Answer(trial.id, name, alarm if is_fooled else label))
     return answers
 
 
@@ -235,7 +241,8 @@ def _main(asked: Iterable[Trial], answers: Iterable[Answer]) -> tuple[dict[str, 
     for answer in given:
         if answer.trial not in known:
             raise InputError(f"an answer names the trial {answer.trial!r}, which is not among those given")
-    return known, [answer for answer in given if known[answer.trial].part == "main"]
+    mine = {name for name, trial in known.items() if trial.part == "main" and not trial.is_of_maps}
+    return known, [answer for answer in given if answer.trial in mine]
 
 
 def _risk(known: dict[str, Trial], given: Sequence[Answer], level: float) -> Risk | None:
@@ -276,9 +283,10 @@ def _screen(
         subject=subject,
         answered=len(mine),
         main=len(main),
-        checks_passed=_share(one.choice != known[one.trial].false_alarm for one in checks),
-        alarm_share=_share(one.choice == known[one.trial].false_alarm for one in main),
-        left_share=_share(one.shown == "left" for one in main),
+        checks_passed=_share(one.choice == known[one.trial].expected for one in checks),
+        alarm_share=_share(one.choice == alarm for one in main if (alarm := known[one.trial].false_alarm)),
+        left_share=_share(one.shown == "left" for one in main if one.choice in SIDES),
+        tie_share=_share(one.choice == TIE for one in main),
         median_ms=median(times) if times else None,
         with_majority=_share(one.choice == decided[one.trial] for one in main if decided[one.trial]),
         last=max((one.time for one in mine if one.time is not None), default=None),

@@ -80,7 +80,7 @@ def add_parser(subparsers: Any) -> None:
         default="crispness",
         metavar="LIST",
         help="measure as well, comma-separated: crispness, ceval, tolerances (all: these three), strategies, "
-        "regions, or none (default: crispness)",
+        "regions, calibration, or none (default: crispness)",
     )
     judge.add_argument(
         "--strength",

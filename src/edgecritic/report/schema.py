@@ -183,6 +183,9 @@ _PER_IMAGE = _record(
     | {"spacing": _list(_number)},
 )
 
+_BIN = {"from": _share, "to": _share, "pixels": _count}
+_ERRORS = ("expected_error", "largest_error", "mean_error", "any_error", "brier")
+
 _CLASS = _record(
     {"ods": _record(_POINT, {"threshold": _number}), "ois": _record(_POINT)},
     {
@@ -234,6 +237,10 @@ _BOUNDARIES = _record(
         "r50": _share,
         "intervals": _record({"level": _share}, {"ods": _INTERVAL, "ois": _INTERVAL, "ap": _INTERVAL}),
         "crispness": _record({"mean": _number}, {"min": _number, "max": _number, "images": _count}),
+        "calibration": _record(
+            {"bins": _list(_record({"strength": _maybe(_share), "drawn": _maybe(_share)}, _BIN))},
+            {"pixels": _count, **dict.fromkeys(_ERRORS, _maybe(_number))},
+        ),
         "ceval": _record({"ods": _record(_POINT), "ois": _record(_POINT)}, {"ap": _share}),
         "tolerances": _list(
             _record({"ods": _share, "ois": _share}, {"relative_tolerance": _number, "pixels": _pixels})

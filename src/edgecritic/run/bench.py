@@ -106,7 +106,8 @@ def run_bench(
     extras : sequence of str
         Any of ``crispness``, ``ceval`` (the protocol without suppression and thinning), ``tolerances``
         (ODS at ½ and ¼ of the tolerance), ``strategies`` (ODS, OIS and AP by every strategy), ``regions``
-        (covering, PRI and VOI of hierarchies and segmentations).
+        (covering, PRI and VOI of hierarchies and segmentations), ``calibration`` (strengths against the share
+        of annotators).
     images, masks, split
         See `edgecritic.datasets.cases.find_cases`.
     binarize : float, optional

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic import __version__
+from edgecritic.annotators.calibration import Reliability, pool_reliability
 from edgecritic.errors import InputError
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.crispness import summarise_crispness
@@ -97,6 +98,7 @@ def _entry(
         "intervals": _intervals(result),
         "curve": whole["curve"],
         "crispness": crispness_of(judged) if "crispness" in extras else None,
+        **({"calibration": calibration_of(judged)} if "calibration" in extras else {}),
         "ceval": _ceval(judged, protocol, extras),
         "tolerances": _tolerances(judged, protocol, extras),
         "strategies": _strategies(judged, protocol, extras),
@@ -136,6 +138,13 @@ def _intervals(result: BenchmarkResult) -> dict[str, Any] | None:
         return None
     parts = {"ods": found.ods, "ois": found.ois, "ap": found.ap}
     return {"level": found.level, **{key: [part.low, part.high] for key, part in parts.items()}}
+
+
+def calibration_of(judged: Mapping[str, Judged]) -> dict[str, Any] | None:
+    """Return how far strengths are shares of annotators, over all images; ``None`` if no image tells."""
+    found = [item.numbers.get("calibration") for item in judged.values()]
+    parts = [Reliability.from_dict(one) for one in found if one is not None]
+    return pool_reliability(parts).summary() if parts else None
 
 
 def crispness_of(judged: Mapping[str, Judged]) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from edgecritic.annotators.calibration import Reliability, reliability
 from edgecritic.datasets.cases import Case
 from edgecritic.datasets.content import digest
 from edgecritic.datasets.doctor import check_case, check_lossy
@@ -44,7 +45,7 @@ __all__ = [
     "TOLERANCE_SHARES",
 ]
 
-EXTRAS = ("crispness", "ceval", "tolerances", "strategies", "regions")
+EXTRAS = ("crispness", "ceval", "tolerances", "strategies", "regions", "calibration")
 """What can be measured beside the protocol's own numbers."""
 
 STRATEGIES = ("exact", "eps", "closest", "distance", "area", "validation")
@@ -290,11 +291,22 @@ def _measure(loaded: Loaded, job: Job) -> dict[str, Any]:
         if "crispness" in job.extras and strength.ndim == 2:
             crisp = average_crispness(strength)
             numbers["crispness"] = None if np.isnan(crisp) else crisp
+        if "calibration" in job.extras:
+            numbers["calibration"] = _calibration(loaded, job.protocol).as_dict()
     main = swept["main"]
     numbers["notes"] += [f"{loaded.case.id}: {note}" for note in loaded.grid.notes]
     numbers |= {"annotators": main.annotators, "tolerance": main.tolerance, "shape": list(main.shape)}
     numbers |= {"spacing": None if main.spacing is None else list(main.spacing), **loaded.hashes()}
     return {"counts": {name: one.counts.as_dict() for name, one in swept.items()}, "numbers": numbers}
+
+
+def _calibration(loaded: Loaded, protocol: Protocol) -> Reliability:
+    """Return how far the strengths are the shares of annotators, at the protocol's tolerance."""
+    strength, truths = loaded.strength, loaded.truths
+    if loaded.mask is not None:
+        strength, truths = np.where(loaded.mask, strength, 0), [one & loaded.mask for one in truths]
+    reach = protocol.tolerance_for(strength.shape, loaded.spacing)
+    return reliability(strength, truths, tolerance=reach, spacing=loaded.spacing, thinned=strength.ndim == 2)
 
 
 def _human(loaded: Loaded, job: Job) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from edgecritic.run.strength import StrengthRun, run_strength
 from edgecritic.studies.complexity import ComplexityStudy, ImageCurves, curves_of_case, summarise_curves
 from edgecritic.values import Value
 
-__all__ = ["ComplexityRun", "run_complexity", "LabelsStudy", "run_labels"]
+__all__ = ["ComplexityRun", "run_complexity", "LabelsStudy", "run_labels", "detect_all"]
 
 RECORD_VERSION = 1
 
@@ -155,7 +155,7 @@ def run_labels(
             risks = {} if answers is None else _risks(own, given, answers)
             return LabelsStudy(annotators=people, strength=None, trials=(), risks=risks)
         judged_ids = {case.id for case in seen}  # an earlier run may have left maps of other images there
-        maps = {detector: _detect_all(seen, detector, home / "detected", jobs, cluster)}
+        maps = {detector: detect_all(seen, detector, home / "detected", jobs, cluster)}
     judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, only=judged_ids, **common)
     asked = []
     for entry in judged["detectors"]:
@@ -196,9 +196,10 @@ def _curves_record(case: Case) -> dict[str, Any]:
     }
 
 
-def _detect_all(
+def detect_all(
     cases: Sequence[Case], detector: str, folder: Path, jobs: int | None, cluster: str | None
 ) -> Path:
+    """Run a detector on photos, keep its thin maps in a folder, and return that."""
     work = [(case, detector, folder) for case in cases]
     failures = [message for message in run_tasks(_detect, work, jobs=jobs, cluster=cluster) if message]
     if failures:

@@ -189,8 +189,8 @@ def trials_of(session: Session, experiment: Experiment) -> list[choice.Trial]:
     )
     return [
         choice.Trial.of(
-            _segment("false alarm", row.alarm),
-            _segment("label", row.label),
+            _stimulus("false alarm", row.alarm),
+            _stimulus("label", row.label),
             row.alarm_side,
             image=image,
             id=row.name,
@@ -326,7 +326,7 @@ def _best_threshold(maps: list[tuple[NDArray[np.float64], list[BoolArray]]]) -> 
 
 
 def _row(trial: choice.Trial, experiment_id: int, image_id: int) -> Trial:
-    side = trial.false_alarm
+    side = trial.false_alarm or "left"
     alarm, label = (trial.left, trial.right) if side == "left" else (trial.right, trial.left)
     return Trial(
         experiment_id=experiment_id,
@@ -336,18 +336,23 @@ def _row(trial: choice.Trial, experiment_id: int, image_id: int) -> Trial:
         mode=trial.mode,
         detector=trial.detector,
         alarm_side=side,
-        alarm=_flat(alarm),
-        label=_flat(label),
+        alarm=_stored(alarm),
+        label=_stored(label),
     )
 
 
-def _flat(segment: choice.Segment) -> list[int]:
-    """Return centre and pixels as x, y, x, y, …"""
-    return [value for row, column in (segment.centre, *segment.pixels) for value in (column, row)]
+def _stored(shown: choice.Stimulus) -> list[Any]:
+    """Return centre and pixels of a segment as x, y, x, y, …; condition, kind, shape and pixels of a map."""
+    if isinstance(shown, choice.EdgeMap):
+        return [shown.condition, shown.kind, *shown.shape, shown.packed]
+    return [value for row, column in (shown.centre, *shown.pixels) for value in (column, row)]
 
 
-def _segment(kind: str, flat: Sequence[int]) -> choice.Segment:
-    centre, *pixels = zip(flat[1::2], flat[::2], strict=True)
+def _stimulus(kind: str, stored: Sequence[Any]) -> choice.Stimulus:
+    if isinstance(stored[0], str):
+        condition, own, rows, columns, packed = stored
+        return choice.EdgeMap(condition=condition, kind=own, shape=(rows, columns), packed=packed)
+    centre, *pixels = zip(stored[1::2], stored[::2], strict=True)
     return choice.Segment(kind=kind, centre=centre, pixels=tuple(pixels))
 
 
@@ -363,11 +368,22 @@ def _reach(trial: choice.Trial, shapes: dict[str, tuple[int, int]]) -> int:
         raise InputError("the ids of trials and the names of detectors must be printable text")
     far = 0
     for segment in (trial.left, trial.right):
+        if isinstance(segment, choice.EdgeMap):
+            _check_map(segment, shapes[trial.image])
+            continue
         places = np.array([segment.centre, *segment.pixels], dtype=object)
         if len(places) < 2 or (places < 0).any() or (places >= shapes[trial.image]).any():
             raise InputError(f"the segments of the trial {trial.id!r} must have pixels, all inside the image")
         far = max(far, int(np.abs(places - places[0]).max()))
     return far
+
+
+def _check_map(shown: choice.EdgeMap, shape: tuple[int, int]) -> None:
+    if not 1 <= len(shown.condition) <= NAME_LENGTH or not shown.condition.isprintable():
+        raise InputError(f"the condition of a map is a printable text of 1 to {NAME_LENGTH} characters")
+    if shown.shape != shape:
+        raise InputError(f"the map {shown.condition!r} has the shape {shown.shape}, its photo {shape}")
+    _ = shown.map
 
 
 def _checks(session: Session, material: list[Material], plan: Plan) -> Iterable[choice.Trial]:

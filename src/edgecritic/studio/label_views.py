@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import select
@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.studio import auth, judge_views, labelling, projects
+from edgecritic.studio import auth, judge_views, labelling, layers, projects
 from edgecritic.studio.app import (
     client,
     guest_cookie,
@@ -26,14 +26,21 @@ from edgecritic.studio.app import (
     whole,
 )
 from edgecritic.studio.exports import MEDIA_TYPES, encode_map
+from edgecritic.studio.large import coarse_level
 from edgecritic.studio.models import Annotation, Image, Invitation, Project, now
-from edgecritic.studio.pictures import encode_png, read_map_file
+from edgecritic.studio.pictures import decode_png, encode_png, read_map_file, thumbnail
 from edgecritic.studio.problems import NotFound, Refused, ended
 from edgecritic.studio.routing import EDITS, SMALL, UPLOAD, RuledRoute, get, post
 
-__all__ = ["routes", "send_file"]
+if TYPE_CHECKING:
+    from edgecritic.matching import Matching
 
-FILES = ("photo", "proposal", "gradient")
+__all__ = ["TILE_PATH", "routes", "send_file", "send_tile"]
+
+TILE_PATH = "tiles/{kind}/{level:id}/{row:id}/{column:id}"
+
+FILES = ("photo", "proposal", "gradient", "deep")
+_KEEP = {"cache-control": "private, max-age=31536000, immutable"}
 
 
 def routes() -> list[RuledRoute]:
@@ -45,6 +52,7 @@ def routes() -> list[RuledRoute]:
         get(f"{guest}/", guest_page, "guest"),
         get(f"{guest}/label/{{image:id}}", label_page, "guest", locks="invitation"),
         get(f"{guest}/images/{{image:id}}/{{kind}}", guest_file, "guest"),
+        get(f"{guest}/images/{{image:id}}/{TILE_PATH}", guest_tile, "guest"),
         get(f"{work}/events", events, "guest"),
         post(f"{work}/events", append, "guest", EDITS, locks="annotation"),
         get(f"{work}/versions", versions, "guest"),
@@ -55,6 +63,7 @@ def routes() -> list[RuledRoute]:
         get(f"{work}/scores", scores, "guest"),
         get(f"{work}/compare", compare_page, "guest"),
         get(f"{work}/overlay.png", overlay, "guest"),
+        get(f"{work}/layers/{{kind}}", layer, "guest"),
         get(f"{work}/map.{{kind}}", map_file, "guest"),
     ]
 
@@ -115,6 +124,9 @@ def label_page(request: Request, session: Session) -> Response:
         guest=invitation,
         image=image,
         annotation=annotation,
+        is_deep=projects.has_file(session, image.id, "deep"),
+        coarse=coarse_level(image.width, image.height),
+        has_tiles=projects.has_tiles(session, image.id),
         before=order[here - 1] if here else None,
         after=order[here + 1] if here + 1 < len(order) else None,
         number=here + 1,
@@ -135,11 +147,33 @@ def guest_file(request: Request, session: Session) -> Response:
 
 def send_file(session: Session, image_id: int, kind: str) -> Response:
     """Send a stored file; it never changes, so a browser may keep it."""
+    if kind == "thumb":
+        if projects.has_file(session, image_id, "thumb"):
+            content = projects.file_of(session, image_id, "thumb").content
+        else:  # an image of an earlier version
+            content = thumbnail(decode_png(projects.file_of(session, image_id, "photo").content))
+        return Response(content, media_type="image/jpeg", headers=_KEEP)
     if kind not in FILES:
         raise NotFound("there is no such file")
     found = projects.file_of(session, image_id, kind)
-    headers = {"cache-control": "private, max-age=31536000, immutable"}
-    return Response(found.content, media_type=found.media_type, headers=headers)
+    return Response(found.content, media_type=found.media_type, headers=_KEEP)
+
+
+def send_tile(request: Request, session: Session) -> Response:
+    """Send a tile; browsers unpack those of maps by themselves."""
+    places = (whole(request, name) for name in ("level", "row", "column"))
+    found = projects.tile_of(session, whole(request, "image"), request.path_params["kind"], *places)
+    packed = {} if found.media_type == "image/jpeg" else {"content-encoding": "gzip"}
+    return Response(found.content, media_type=found.media_type, headers=_KEEP | packed)
+
+
+def guest_tile(request: Request, session: Session) -> Response:
+    """Send a tile of an image of the person's project."""
+    invitation = guest_of(request, session)
+    if invitation.project_id is None:
+        raise NotFound("there is no such image")
+    projects.get_image(session, whole(request, "image"), invitation.project_id)
+    return send_tile(request, session)
 
 
 def events(request: Request, session: Session) -> Response:
@@ -216,9 +250,22 @@ def compare_page(request: Request, session: Session) -> Response:
     """Show a submitted map beside those of others."""
     invitation, annotation = _work(request, session)
     mine, others = _others(session, invitation, annotation)
+    shown = [
+        {
+            "kind": "radio",
+            "name": other.name,
+            "path": f"layers/{other.key}",
+            "colours": layers.MATCHING,
+            "key": (),
+            "shown": place == 0,
+        }
+        for place, other in enumerate(others)
+    ]
     return page(
         request,
         "compare.html",
+        layers=shown,
+        has_tiles=projects.has_tiles(session, annotation.image_id),
         guest=invitation,
         annotation=annotation,
         image=session.get_one(Image, annotation.image_id),
@@ -242,16 +289,25 @@ def _next_open(session: Session, invitation: Invitation, image_id: int) -> int |
 
 def overlay(request: Request, session: Session) -> Response:
     """Send the matching of the map with another one as a picture."""
+    found = _matched(request, session, request.query_params.get("with", ""))
+    return Response(encode_png(found.overlay()), media_type="image/png")
+
+
+def layer(request: Request, session: Session) -> Response:
+    """Send the matching of the map with another one, as the page draws it over the photo."""
+    return layers.send_layer(layers.matching_layer(_matched(request, session, request.path_params["kind"])))
+
+
+def _matched(request: Request, session: Session, wanted: str) -> Matching:
+    """Return the matching of the person's map with that of another one."""
     from edgecritic.matching import match
 
     invitation, annotation = _work(request, session)
     mine, others = _others(session, invitation, annotation)
-    wanted = request.query_params.get("with", "")
     other = next((one for one in others if one.key == wanted), None)
     if other is None:
         raise NotFound("there is no such map")
-    found = match(mine, other.map, relative_tolerance=0.0075)
-    return Response(encode_png(found.overlay()), media_type="image/png")
+    return match(mine, other.map, relative_tolerance=0.0075)
 
 
 def map_file(request: Request, session: Session) -> Response:
