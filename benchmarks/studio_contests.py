@@ -111,7 +111,7 @@ class Images(Contest):
             select(func.count()).select_from(ImageFile).where(ImageFile.image_id.in_(stored))
         )
         yield from self.expect(list(stored) == self.told, f"told {self.told}, stored {stored}")
-        yield from self.expect((len(stored), files) == (1, 3), f"{len(stored)} images, {files} files")
+        yield from self.expect((len(stored), files) == (1, 4), f"{len(stored)} images, {files} files")
 
 
 class Maps(Contest):

@@ -13,8 +13,10 @@ In a page, code runs from top to bottom in one empty folder:
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -117,11 +119,44 @@ def run(command: str, shown: list[str], capsys) -> None:
         assert re.search(pattern, output), f"{command}\nexpected: {line}\ngot: {told.out}{told.err}"
 
 
-def test_the_code_of_the_contributors_guide_is_complete():
-    found = [code for _, code in blocks(ROOT / "CONTRIBUTING.md", "python")]
-    assert found
-    for code in found:
-        compile(code, "CONTRIBUTING.md", "exec")
+def test_the_files_of_the_contributors_guide_work_once_they_are_there(tmp_path):
+    """A strategy, a study and a section of the report, each one file, are found and used by themselves."""
+    rooms = ("matching", "cli.studies", "report.benchmark")
+    examples = [code for _, code in blocks(ROOT / "CONTRIBUTING.md", "python")]
+    for room, code in zip(rooms, examples, strict=True):
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "newcomer.py").write_text(code, encoding="utf-8")
+    child = f"""
+import importlib, runpy, sys
+for room in {rooms}:
+    importlib.import_module(f"edgecritic.{{room}}").__path__.append({str(tmp_path)!r} + f"/{{room}}")
+
+import numpy as np
+import edgecritic
+from edgecritic.cli.main import main
+from edgecritic.report.benchmark import benchmark_report
+from edgecritic.report.text import report_text
+from edgecritic.report.view import View
+
+one, two = np.eye(5, dtype=bool), np.ones((5, 5), bool)
+found = edgecritic.match(one, two, strategy="overlap", tolerance=1)
+assert (found.tp, found.fp, found.fn) == (5, 0, 20), found
+assert "overlap" in edgecritic.available("strategies")
+made = runpy.run_path({str(ROOT / "tests/report_results.py")!r})
+report = benchmark_report(View(made["make_results"](2, 3)))
+names = [section.key for section in report.sections]
+assert names.index("leaderboard") < names.index("r50") < names.index("curves"), names
+assert "Recall at precision one half" in report_text(report)
+assert main(["study", "density", "--out", {str(tmp_path / "out")!r}]) == 0
+"""
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    words = [sys.executable, "-c", child]
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "People mark" in done.stdout
+    assert (tmp_path / "out/density.json").exists()
 
 
 @pytest.mark.parametrize("page", pages_with("sh"), ids=name_of)

@@ -58,6 +58,7 @@ OWNER_ONLY = [
     ("GET", "/projects/1/images/1"),
     ("GET", "/projects/1/images/1/photo"),
     ("GET", "/projects/1/images/1/strength.png"),
+    ("GET", "/projects/1/images/1/tiles/photo/1/1/1"),
     ("GET", "/experiments/1"),
     ("GET", "/experiments/1/live"),
     ("GET", "/experiments/1/answers.csv"),
@@ -101,7 +102,7 @@ def test_every_route_of_the_owner_is_in_the_list(site):
         if path in free or path.startswith("/g/"):
             continue
         filled = path
-        for name in ("project", "image", "experiment", "annotation", "invitation"):
+        for name in ("project", "image", "experiment", "annotation", "invitation", "level", "row", "column"):
             filled = filled.replace(f"{{{name}:id}}", "1")
         assert filled.replace("{kind}", "photo") in known, path
 

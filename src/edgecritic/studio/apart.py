@@ -20,13 +20,16 @@ from edgecritic.errors import DataError, InputError
 
 __all__ = ["MOST_BYTES", "MOST_SECONDS", "read_apart"]
 
-MOST_BYTES = 1536 * 2**20
+MOST_BYTES = 3072 * 2**20
 """Address space of a reading process; the libraries alone take some hundred megabytes of it."""
+
+MOST_READ = 2048 * 2**20
+"""Bytes that the reader of a file may need by itself; this process is bounded as a whole too."""
 
 MOST_RESULT = 512 * 2**20
 """Bytes of all arrays of one file."""
 
-MOST_SECONDS = 30
+MOST_SECONDS = 60
 _REFUSED = 3
 _COMMAND = [sys.executable, "-m", "edgecritic.studio.apart"]
 _turn = threading.BoundedSemaphore(2)
@@ -92,10 +95,11 @@ def _limit() -> None:
 
 
 def _main(reader: str, path: Path) -> int:
-    from edgecritic.datasets import files
+    from edgecritic.datasets import _guard, files
     from edgecritic.errors import EdgeCriticError
 
     _limit()
+    _guard.MEMORY_LIMIT = MOST_READ
     try:
         found = getattr(files, reader)(path)
         arrays = found if isinstance(found, list) else [found]

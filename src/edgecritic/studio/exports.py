@@ -18,7 +18,7 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import labelling, projects
 from edgecritic.studio.models import Annotation, Image, LabelMap
-from edgecritic.studio.pictures import encode_png
+from edgecritic.studio.pictures import deep_values, encode_png
 
 __all__ = ["MEDIA_TYPES", "encode_map", "project_zip"]
 
@@ -57,7 +57,7 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
         add = archive.writestr
         for image in images:
             name = _unused(projects.file_name(image.name), taken)
-            add(f"images/{name}.png", projects.file_of(session, image.id, "photo").content)
+            add(f"images/{name}.png", _photo(session, image.id))
             labels = labelling.labels_of(session, image.id)
             if labels:
                 labelled += 1
@@ -116,6 +116,18 @@ class _Folders:
             ("folder", "annotator", "name"),
             [*drawn, *((folder, "", name) for name, folder in self.imported.items())],
         )
+
+
+def _photo(session: Session, image_id: int) -> bytes:
+    """Return the photo as PNG, with 16 bits if it has so many."""
+    if not projects.has_file(session, image_id, "deep"):
+        return projects.file_of(session, image_id, "photo").content
+    from PIL import Image as Picture
+
+    stream = io.BytesIO()
+    values = deep_values(projects.file_of(session, image_id, "deep").content)
+    Picture.fromarray(values).save(stream, "PNG")
+    return stream.getvalue()
 
 
 def _unused(name: str, taken: set[str]) -> str:

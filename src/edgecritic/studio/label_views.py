@@ -26,14 +26,18 @@ from edgecritic.studio.app import (
     whole,
 )
 from edgecritic.studio.exports import MEDIA_TYPES, encode_map
+from edgecritic.studio.large import coarse_level
 from edgecritic.studio.models import Annotation, Image, Invitation, Project, now
-from edgecritic.studio.pictures import encode_png, read_map_file
+from edgecritic.studio.pictures import decode_png, encode_png, read_map_file, thumbnail
 from edgecritic.studio.problems import NotFound, Refused, ended
 from edgecritic.studio.routing import EDITS, SMALL, UPLOAD, RuledRoute, get, post
 
-__all__ = ["routes", "send_file"]
+__all__ = ["TILE_PATH", "routes", "send_file", "send_tile"]
 
-FILES = ("photo", "proposal", "gradient")
+TILE_PATH = "tiles/{kind}/{level:id}/{row:id}/{column:id}"
+
+FILES = ("photo", "proposal", "gradient", "deep")
+_KEEP = {"cache-control": "private, max-age=31536000, immutable"}
 
 
 def routes() -> list[RuledRoute]:
@@ -45,6 +49,7 @@ def routes() -> list[RuledRoute]:
         get(f"{guest}/", guest_page, "guest"),
         get(f"{guest}/label/{{image:id}}", label_page, "guest", locks="invitation"),
         get(f"{guest}/images/{{image:id}}/{{kind}}", guest_file, "guest"),
+        get(f"{guest}/images/{{image:id}}/{TILE_PATH}", guest_tile, "guest"),
         get(f"{work}/events", events, "guest"),
         post(f"{work}/events", append, "guest", EDITS, locks="annotation"),
         get(f"{work}/versions", versions, "guest"),
@@ -115,6 +120,9 @@ def label_page(request: Request, session: Session) -> Response:
         guest=invitation,
         image=image,
         annotation=annotation,
+        is_deep=projects.has_file(session, image.id, "deep"),
+        coarse=coarse_level(image.width, image.height),
+        has_tiles=projects.has_tiles(session, image.id),
         before=order[here - 1] if here else None,
         after=order[here + 1] if here + 1 < len(order) else None,
         number=here + 1,
@@ -135,11 +143,33 @@ def guest_file(request: Request, session: Session) -> Response:
 
 def send_file(session: Session, image_id: int, kind: str) -> Response:
     """Send a stored file; it never changes, so a browser may keep it."""
+    if kind == "thumb":
+        if projects.has_file(session, image_id, "thumb"):
+            content = projects.file_of(session, image_id, "thumb").content
+        else:  # an image of an earlier version
+            content = thumbnail(decode_png(projects.file_of(session, image_id, "photo").content))
+        return Response(content, media_type="image/jpeg", headers=_KEEP)
     if kind not in FILES:
         raise NotFound("there is no such file")
     found = projects.file_of(session, image_id, kind)
-    headers = {"cache-control": "private, max-age=31536000, immutable"}
-    return Response(found.content, media_type=found.media_type, headers=headers)
+    return Response(found.content, media_type=found.media_type, headers=_KEEP)
+
+
+def send_tile(request: Request, session: Session) -> Response:
+    """Send a tile; browsers unpack those of maps by themselves."""
+    places = (whole(request, name) for name in ("level", "row", "column"))
+    found = projects.tile_of(session, whole(request, "image"), request.path_params["kind"], *places)
+    packed = {} if found.media_type == "image/jpeg" else {"content-encoding": "gzip"}
+    return Response(found.content, media_type=found.media_type, headers=_KEEP | packed)
+
+
+def guest_tile(request: Request, session: Session) -> Response:
+    """Send a tile of an image of the person's project."""
+    invitation = guest_of(request, session)
+    if invitation.project_id is None:
+        raise NotFound("there is no such image")
+    projects.get_image(session, whole(request, "image"), invitation.project_id)
+    return send_tile(request, session)
 
 
 def events(request: Request, session: Session) -> Response:

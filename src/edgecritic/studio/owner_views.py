@@ -26,7 +26,7 @@ from edgecritic.studio.app import (
 )
 from edgecritic.studio.exports import project_zip
 from edgecritic.studio.guard import is_direct
-from edgecritic.studio.label_views import send_file
+from edgecritic.studio.label_views import TILE_PATH, send_file, send_tile
 from edgecritic.studio.models import Annotation, Image, Invitation, Project
 from edgecritic.studio.pictures import decode_png, encode_png, levels_of, read_map_file, read_photo
 from edgecritic.studio.problems import NotFound, Refused
@@ -56,6 +56,7 @@ def routes() -> list[RuledRoute]:
         get(f"{project}/export.zip", export, "owner"),
         get(image, image_page, "owner"),
         get(f"{image}/strength.png", strength_picture, "owner"),
+        get(f"{image}/{TILE_PATH}", image_tile, "owner"),
         get(f"{image}/{{kind}}", image_file, "owner"),
         post("/annotations/{annotation:id}/reopen", reopen, "owner", FORM, locks="annotation"),
         post("/invitations/{invitation:id}/revoke", revoke, "owner", FORM, locks="invitation"),
@@ -297,6 +298,12 @@ def image_file(request: Request, session: Session) -> Response:
     """Send a file of an image."""
     image = projects.get_image(session, whole(request, "image"), whole(request, "project"))
     return send_file(session, image.id, request.path_params["kind"])
+
+
+def image_tile(request: Request, session: Session) -> Response:
+    """Send a tile of a large image."""
+    projects.get_image(session, whole(request, "image"), whole(request, "project"))
+    return send_tile(request, session)
 
 
 def reopen(request: Request, session: Session, _form: dict[str, str]) -> Response:

@@ -15,11 +15,13 @@ from edgecritic.detectors.proposals import first_level, levels_of, propose
 from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.inputs import SIDEWAYS, BoolArray
 from edgecritic.studio.apart import read_apart
+from edgecritic.studio.large import TileFile, is_large, tiles_of
 
 __all__ = [
     "Upload",
     "as_map",
     "decode_png",
+    "deep_values",
     "encode_png",
     "first_level",
     "kind_of",
@@ -27,6 +29,8 @@ __all__ = [
     "make_upload",
     "read_map_file",
     "read_photo",
+    "thumbnail",
+    "windowed",
 ]
 
 _SIGNATURES = {
@@ -44,12 +48,17 @@ _SIGNATURES = {
 }
 _PHOTOS = (".png", ".jpg", ".bmp", ".tif", ".pgm", ".ppm", ".pbm")
 _LARGEST_SIDE = 16384
+_THUMB = 256
 _SMALLEST_SIDE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A photo ready to be stored: what the browser shows, and the two maps the tools need."""
+    """A photo ready to be stored: what the browser shows, and the two maps the tools need.
+
+    `thumb` is the photo as galleries show it; `deep` has the values of a photo with more than 8 bits, as PNG
+    with the upper byte in red and the lower in green; a large image has `tiles`.
+    """
 
     width: int
     height: int
@@ -58,6 +67,9 @@ class Upload:
     media_type: str
     proposal: bytes
     gradient: bytes
+    thumb: bytes = b""
+    deep: bytes = b""
+    tiles: tuple[TileFile, ...] = ()
 
 
 def kind_of(content: bytes) -> str:
@@ -85,11 +97,11 @@ def read_photo(content: bytes, most_pixels: int) -> Upload:
     return make_upload(_as_photo(_read(content, suffix, "read_array")[0]))
 
 
-def make_upload(values: NDArray[np.uint8]) -> Upload:
-    """Make the proposal and the gradient of a photo.
+def make_upload(values: NDArray[Any]) -> Upload:
+    """Make the proposal and the gradient of a photo with 8 or 16 bits.
 
     They are those of :func:`edgecritic.detectors.proposals.propose`. Photos are stored anew as PNG, without
-    what cameras add.
+    what cameras add. Of 16 bits the photo shows the window between the 0.5th and the 99.5th percentile.
     """
     height, width = values.shape[:2]
     if min(height, width) < _SMALLEST_SIDE:
@@ -97,15 +109,58 @@ def make_upload(values: NDArray[np.uint8]) -> Upload:
             f"has {width}×{height} pixels", remedy=f"at least {_SMALLEST_SIDE}×{_SMALLEST_SIDE} are needed"
         )
     found = propose(values)
+    shown = windowed(values) if values.dtype == np.uint16 else values.astype(np.uint8, copy=False)
     return Upload(
         width=width,
         height=height,
         level=found.level,
-        photo=encode_png(values),
+        photo=encode_png(shown),
         media_type="image/png",
         proposal=encode_png(found.levels),
         gradient=encode_png(found.gradient),
+        thumb=thumbnail(shown),
+        deep=_two_bytes(values) if values.dtype == np.uint16 else b"",
+        tiles=tuple(tiles_of(shown, found.levels, found.gradient)) if is_large(width, height) else (),
     )
+
+
+def windowed(values: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return 16 bits as 8, linear from the 0.5th to the 99.5th percentile.
+
+    Examples
+    --------
+    >>> windowed(np.array([[0, 100], [200, 300]], np.uint16))
+    array([[  0,  85],
+           [170, 255]], dtype=uint8)
+    """
+    low, high = np.percentile(values, [0.5, 99.5], method="nearest")
+    scale = 255 / max(float(high) - float(low), 1.0)
+    shown: NDArray[np.uint8] = np.rint(np.clip((values - float(low)) * scale, 0, 255)).astype(np.uint8)
+    return shown
+
+
+def thumbnail(values: NDArray[np.uint8]) -> bytes:
+    """Return a small JPEG of a photo, at most 256 pixels wide and high."""
+    from PIL import Image
+
+    picture = Image.fromarray(values)
+    if picture.mode not in ("L", "RGB"):
+        picture = picture.convert("RGB")
+    picture.thumbnail((_THUMB, _THUMB), reducing_gap=2.0)
+    file = io.BytesIO()
+    picture.save(file, "JPEG", quality=70, optimize=True)
+    return file.getvalue()
+
+
+def deep_values(content: bytes) -> NDArray[np.uint16]:
+    """Return the values of a photo with 16 bits, from the PNG that keeps them in two bytes."""
+    both = decode_png(content).astype(np.uint16)
+    values: NDArray[np.uint16] = (256 * both[..., 0] + both[..., 1]).astype(np.uint16)
+    return values
+
+
+def _two_bytes(values: NDArray[Any]) -> bytes:
+    return encode_png(np.dstack([values >> 8, values & 255, np.zeros_like(values)]))
 
 
 def read_map_file(content: bytes, kind: str, shape: tuple[int, int], most_pixels: int) -> list[NDArray[Any]]:
@@ -145,7 +200,9 @@ def decode_png(content: bytes) -> NDArray[np.uint8]:
     """Return the values of a PNG that was stored here."""
     from PIL import Image
 
-    with Image.open(io.BytesIO(content), formats=("PNG",)) as picture:
+    from edgecritic.datasets._guard import quiet
+
+    with quiet(), Image.open(io.BytesIO(content), formats=("PNG",)) as picture:
         values: NDArray[np.uint8] = np.array(picture, dtype=np.uint8)
     return values
 
@@ -188,11 +245,19 @@ def _read(content: bytes, suffix: str, reader: str) -> list[NDArray[Any]]:
             raise kind(error.message, remedy=error.remedy) from error  # the path is of this machine
 
 
-def _as_photo(values: NDArray[Any]) -> NDArray[np.uint8]:
+def _as_photo(values: NDArray[Any]) -> NDArray[np.uint8] | NDArray[np.uint16]:
+    """Return a photo with 8 bits, or one channel with 16: other numbers are scaled from least to largest."""
     if values.dtype == np.bool_:
         return values.astype(np.uint8) * 255
-    if values.dtype == np.uint16:
+    if values.dtype == np.uint8:
+        return values
+    if values.ndim == 3 and values.dtype == np.uint16:
         return (values >> 8).astype(np.uint8)
-    if values.dtype != np.uint8:
-        raise InputError("must have 8 or 16 bits per channel")
-    return values
+    if values.ndim != 2 or values.dtype.kind not in "iuf":
+        raise InputError("must have 8 or 16 bits per channel, or one channel of numbers")
+    if values.dtype == np.uint16:
+        return values
+    if not np.isfinite(values).all():
+        raise InputError("has values that are not finite")
+    low, high = float(values.min()), float(values.max())
+    return np.rint((values - low) * (65535 / max(high - low, 1e-300))).astype(np.uint16)

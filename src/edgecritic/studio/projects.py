@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from edgecritic.studio.models import (
     LabelMap,
     LoginSession,
     Project,
+    Tile,
     now,
 )
 from edgecritic.studio.pictures import Upload, decode_png, encode_png, levels_of
@@ -42,6 +44,8 @@ __all__ = [
     "file_of",
     "get_image",
     "get_project",
+    "has_file",
+    "has_tiles",
     "image_rows",
     "images_of",
     "invite",
@@ -52,6 +56,7 @@ __all__ = [
     "people_of",
     "renew",
     "revoke",
+    "tile_of",
 ]
 
 _MOST_IMAGES = 5000
@@ -199,8 +204,12 @@ def add_image(session: Session, project_id: int, name: str, upload: Upload) -> I
         "proposal": ("image/png", upload.proposal),
         "gradient": ("image/png", upload.gradient),
     }
+    files |= {"thumb": ("image/jpeg", upload.thumb)} if upload.thumb else {}
+    files |= {"deep": ("image/png", upload.deep)} if upload.deep else {}
     for kind, (media_type, content) in files.items():
         session.add(ImageFile(image_id=image.id, kind=kind, media_type=media_type, content=content))
+    for tile in upload.tiles:
+        session.add(Tile(image_id=image.id, **dataclasses.asdict(tile)))
     session.flush()
     return image
 
@@ -235,6 +244,27 @@ def file_of(session: Session, image_id: int, kind: str) -> ImageFile:
     if found is None:
         raise NotFound("there is no such file")
     return found
+
+
+def has_file(session: Session, image_id: int, kind: str) -> bool:
+    """Tell whether an image has a file of this kind."""
+    return (
+        session.scalar(select(exists().where(ImageFile.image_id == image_id, ImageFile.kind == kind)))
+        or False
+    )
+
+
+def tile_of(session: Session, image_id: int, kind: str, level: int, row: int, column: int) -> Tile:
+    """Return a tile of a large image."""
+    found = session.get(Tile, (image_id, kind, level, row, column))
+    if found is None:
+        raise NotFound("there is no such tile")
+    return found
+
+
+def has_tiles(session: Session, image_id: int) -> bool:
+    """Tell whether an image is shown in tiles; one of an earlier version is not, however large."""
+    return session.scalar(select(exists().where(Tile.image_id == image_id))) or False
 
 
 def levels(session: Session, image_id: int) -> NDArray[np.uint8]:

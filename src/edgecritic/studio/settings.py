@@ -43,8 +43,8 @@ class Settings:
     public_url: str = ""
     trusted_proxies: tuple[str, ...] = ()
     proxy_user_header: str = ""
-    upload_bytes: int = 24 * MEBIBYTE
-    upload_pixels: int = 24_000_000
+    upload_bytes: int = 64 * MEBIBYTE
+    upload_pixels: int = 120_000_000
     session_hours: int = 24 * 30
 
     def __post_init__(self) -> None:

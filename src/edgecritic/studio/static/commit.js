@@ -8,6 +8,7 @@ export function commit(edit, patch = null) {
   if (desk.locked) return;
   const box = desk.history.push(edit, patch);
   if (box && !patch) desk.view.refresh(box);
+  else if (!patch) desk.view.invalidate();
   desk.sync.push(edit);
   showNumbers();
 }

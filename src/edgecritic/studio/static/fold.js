@@ -49,6 +49,15 @@ export class LabelState {
     this.tally();
   }
 
+  /** Levels of a box have come after the state was made. */
+  arrived([x0, y0, x1, y1]) {
+    for (let y = y0; y <= y1; y++) {
+      for (let at = y * this.width + x0, end = y * this.width + x1; at <= end; at++) {
+        if (this.marks[at] === FREE && this.levels[at]) { this.free[0]--; this.free[this.levels[at]]++; }
+      }
+    }
+  }
+
   /** Count the pixels without a mark by level, and the added ones; edits keep the numbers up to date. */
   tally() {
     this.free = new Int32Array(256);
@@ -99,7 +108,6 @@ export class LabelState {
     const patch = new Patch(), { op, data } = edit;
     if (op === "threshold") {
       patch.threshold = this.threshold;
-      patch.box = [0, 0, this.width - 1, this.height - 1];
       this.threshold = data.level;
     } else if (op === "draw") {
       this.trace(data.points, (x, y) => this.set(patch, x, y, ADDED));
@@ -272,7 +280,7 @@ export class History {
     return times <= Math.floor(SPECK_PIXELS / this.state.marks.length);
   }
 
-  /** Apply one event and return the box that has changed, or null. */
+  /** Apply one event and return the box in which marks have changed, or null: a threshold changes none. */
   push(edit, patch = null) {
     if (edit.op === "undo") {
       const last = this.done.pop();

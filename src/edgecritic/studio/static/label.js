@@ -13,22 +13,22 @@ import { applyView, choose, restoreView, setColours } from "./settings.js";
 import { Sync } from "./sync.js";
 import { say, showNumbers, showState } from "./tell.js";
 import { tools } from "./tools.js";
+import { TiledBytes, TiledPhoto, WholePhoto, levelBytes } from "./tiles.js";
 import { View } from "./view.js";
+import { deepPhoto } from "./window.js";
 
 async function start() {
   const size = [Number(setup.width), Number(setup.height)];
-  const [photo, levels, gradient, known] = await Promise.all([
-    picture(`${files}/photo`), bytes(`${files}/proposal`, size), bytes(`${files}/gradient`, size), storedEvents(),
-  ]);
-  desk.state = new LabelState(levels, ...size, Number(setup.level));
+  const [photo, known] = await Promise.all([setup.tiles ? loadTiles(size) : loadWhole(size), storedEvents()]);
+  desk.view = new View($("canvas"), photo, desk.state);
   desk.history = new History(desk.state);
+  if (desk.levelTiles) await beginTiles(known);
   for (const event of known) desk.history.push(event);
   desk.sync = new Sync(work, `${location.host}:${setup.annotation}`, { state: showState, more: takeOver, clash: ask });
   const kept = desk.sync.resume(known);
   for (const event of kept.events) desk.history.push(event);
   if (!desk.sync.waiting.length && !desk.sync.stopped) showState("saved", 0);
-  desk.gradient = gradient;
-  desk.view = new View($("canvas"), photo, desk.state);
+  if (!desk.levelTiles || desk.history.done.length) desk.view.refresh();
   desk.view.decorations = decorate;
   desk.view.background = getComputedStyle($("canvas")).backgroundColor;
   new ResizeObserver(() => desk.view.resize()).observe($("canvas"));
@@ -44,6 +44,39 @@ async function start() {
   listVersions().catch(() => { /* shown with the next visit */ });
   document.body.dataset.ready = "yes";
   window.studio = desk;
+}
+
+/** Load an image that is one file of each kind; return its photo. */
+async function loadWhole(size) {
+  const [photo, levels, gradient] = await Promise.all([
+    setup.deep ? deepPhoto(`${files}/deep`, size) : picture(`${files}/photo`), bytes(`${files}/proposal`, size), bytes(`${files}/gradient`, size),
+  ]);
+  desk.state = new LabelState(levels, ...size, Number(setup.level));
+  desk.gradient = gradient;
+  return new WholePhoto(photo);
+}
+
+/** Load of a large image what is seen first; return its photo. */
+async function loadTiles(size) {
+  const photo = new TiledPhoto(files, ...size), pixels = size[0] * size[1];
+  desk.state = new LabelState(new Uint8Array(pixels), ...size, Number(setup.level));
+  desk.gradient = new Uint8Array(pixels);
+  desk.levelTiles = new TiledBytes(files, "proposal", ...size, desk.state.levels);
+  desk.gradientTiles = new TiledBytes(files, "gradient", ...size, desk.gradient);
+  photo.onLoad = () => desk.view?.invalidate();
+  await photo.first;
+  return photo;
+}
+
+/** Show the proposal coarsely, then load it; edits that depend on all of it wait for it. */
+async function beginTiles(known) {
+  const { view, levelTiles, state } = desk;
+  const level = Number(setup.coarse), { width, height } = view.pyramid.levels[level];
+  view.pyramid.begin(level, await levelBytes(files, "proposal", level, width, height));
+  levelTiles.onTile = (box) => { state.arrived(box); view.refresh(box); if (levelTiles.complete) showNumbers(); };
+  const middle = () => [(view.canvas.width / 2 - view.x) / view.scale, (view.canvas.height / 2 - view.y) / view.scale];
+  const whole = levelTiles.all(middle);
+  if (known.some((event) => ["delete", "despeckle"].includes(event.op))) await whole;
 }
 
 /** Show what another window has done, unless something is being drawn here; tell whether it was shown. */

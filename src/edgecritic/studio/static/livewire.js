@@ -7,11 +7,8 @@ const BUCKETS = 4096;
 export class LiveWire {
   /** gradient and levels hold one byte per pixel; crests of the proposal are cheapest. */
   constructor(gradient, levels, width, height) {
-    this.cost = new Uint8Array(width * height);
-    for (let at = 0; at < this.cost.length; at++) {
-      const weak = 255 - gradient[at];
-      this.cost[at] = levels[at] > 0 ? 1 + (weak >> 3) : 12 + (weak >> 1);
-    }
+    this.gradient = gradient;
+    this.levels = levels;
     this.width = width;
     this.height = height;
     this.anchor = null;
@@ -24,6 +21,13 @@ export class LiveWire {
     this.columns = Math.min(this.width, x + WINDOW + 1) - this.left;
     this.rows = Math.min(this.height, y + WINDOW + 1) - this.top;
     const size = this.columns * this.rows;
+    this.cost = new Uint8Array(size);
+    for (let row = 0, to = 0; row < this.rows; row++) {
+      for (let at = (this.top + row) * this.width + this.left, end = at + this.columns; at < end; at++, to++) {
+        const weak = 255 - this.gradient[at];
+        this.cost[to] = this.levels[at] > 0 ? 1 + (weak >> 3) : 12 + (weak >> 1);
+      }
+    }
     this.distance = new Int32Array(size).fill(0x7fffffff);
     this.from = new Int32Array(size).fill(-1);
     this.settled = new Uint8Array(size);
@@ -68,7 +72,7 @@ export class LiveWire {
       if (x < 0 || y < 0 || x >= this.columns || y >= this.rows) continue;
       const next = y * this.columns + x;
       if (this.settled[next]) continue;
-      const far = this.distance[at] + length * this.cost[(y + this.top) * this.width + x + this.left];
+      const far = this.distance[at] + length * this.cost[next];
       if (far < this.distance[next]) {
         this.distance[next] = far;
         this.from[next] = at;

@@ -22,7 +22,7 @@ export function setColours(name) {
   desk.view.palette(...palettes[name]);
   document.body.dataset.colours = name;
   remember("colours", name);
-  desk.view.refresh();
+  desk.view.invalidate();
 }
 
 /** Show the map as it was shown before, on another image. */

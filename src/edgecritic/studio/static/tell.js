@@ -24,7 +24,8 @@ export function showNumbers() {
   for (const tool of desk.tools) tool.show();
   document.querySelector("[data-do=undo]").disabled = desk.locked || !(desk.history.done.length || desk.tool?.pending);
   document.querySelector("[data-do=redo]").disabled = desk.locked || !desk.history.undone.length;
-  $("count").textContent = `${desk.state.count().toLocaleString("en")} px`;
+  const isKnown = (desk.levelTiles?.share ?? 1) === 1;
+  $("count").textContent = isKnown ? `${desk.state.count().toLocaleString("en")} px` : "loading…";
   const edits = desk.history.done.length;
   $("edits").textContent = edits === 1 ? "1 edit" : `${edits} edits`;
   showSaved();
@@ -33,6 +34,13 @@ export function showNumbers() {
 
 export function showZoom() { $("zoom").textContent = `${Math.round((desk.view.scale / desk.view.ratio) * 100)} %`; }
 export function showPlace() { const at = desk.cursor ?? desk.hover; $("place").textContent = at ? `${at[0]}, ${at[1]}` : ""; }
+
+/** Tell whether the whole proposal is there, which some tools need; say so if it is not. */
+export function isLoaded() {
+  const share = desk.levelTiles?.share ?? 1;
+  if (share < 1) say(`The proposal is still loading, ${Math.floor(100 * share)} % are there. Drawing and erasing work already.`);
+  return share === 1;
+}
 
 let saying = 0;
 export function say(message) {

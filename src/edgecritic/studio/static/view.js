@@ -1,11 +1,12 @@
 // The canvas: photo and map, sharp at every zoom, redrawn only where something has changed.
 
-import { ADDED } from "./fold.js";
+import { Pyramid } from "./pyramid.js";
 
-const LEAST = 0.05, MOST = 32;
+const LEAST = 0.02, MOST = 32;
 const GRID_FROM = 8;
 
 export class View {
+  /** `photo` draws itself: WholePhoto or TiledPhoto of tiles.js. */
   constructor(canvas, photo, state) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d", { alpha: false });
@@ -13,17 +14,15 @@ export class View {
     this.state = state;
     this.width = state.width;
     this.height = state.height;
-    this.layer = new OffscreenCanvas(this.width, this.height);
-    this.layerContext = this.layer.getContext("2d");
-    this.pixels = this.layerContext.createImageData(this.width, this.height);
-    this.colours = new Uint32Array(this.pixels.data.buffer);
+    this.pyramid = new Pyramid(state);
+    this.scratch = new OffscreenCanvas(1, 1);
+    this.scratchContext = this.scratch.getContext("2d");
     this.scale = 1; this.x = 0; this.y = 0;
     this.showMap = true; this.showPhoto = true; this.opacity = 1;
     this.decorations = () => {};
     this.dirty = null;
     this.asked = false;
     this.palette();
-    this.refresh();
   }
 
   /** Colours as 0xAABBGGRR. */
@@ -32,16 +31,9 @@ export class View {
   /** Take the map's pixels of a box over into the picture. */
   refresh(box = null) {
     const [x0, y0, x1, y1] = box ?? [0, 0, this.width - 1, this.height - 1];
-    const { marks, levels, threshold } = this.state;
-    for (let y = y0; y <= y1; y++) {
-      for (let at = y * this.width + x0, end = y * this.width + x1; at <= end; at++) {
-        const mark = marks[at];
-        if (mark === 0) this.colours[at] = levels[at] > 0 && levels[at] >= threshold ? this.proposal : 0;
-        else this.colours[at] = mark === ADDED ? this.added : 0;
-      }
-    }
-    this.layerContext.putImageData(this.pixels, 0, 0, x0, y0, x1 - x0 + 1, y1 - y0 + 1);
-    this.invalidate([x0, y0, x1, y1]);
+    this.pyramid.update([x0, y0, x1, y1]);
+    const block = (1 << this.pyramid.levelFor(this.scale)) - 1;
+    this.invalidate([x0 & ~block, y0 & ~block, x1 | block, y1 | block]);
   }
 
   /** Ask for a redraw of a box of the image, or of everything. */
@@ -141,17 +133,40 @@ export class View {
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
     context.setTransform(scale, 0, 0, scale, this.x, this.y);
     context.imageSmoothingEnabled = scale < 1;
-    if (this.showPhoto) context.drawImage(this.photo, 0, 0, this.width, this.height);
-    else { context.fillStyle = "#ffffff"; context.fillRect(0, 0, this.width, this.height); }
-    if (this.showMap) {
-      context.globalAlpha = this.opacity;
-      context.drawImage(this.layer, 0, 0);
-      context.globalAlpha = 1;
+    const box = this.seen(dirty);
+    if (box) {
+      if (this.showPhoto) this.photo.draw(context, this, box);
+      else { context.fillStyle = "#ffffff"; context.fillRect(0, 0, this.width, this.height); }
+      if (this.showMap) this.drawMap(box);
     }
     context.setTransform(1, 0, 0, 1, 0, 0);
     if (scale >= GRID_FROM) this.drawGrid();
     this.decorations(context, this);
     context.restore();
+  }
+
+  /** Return the pixels of the image that must be drawn, or null if none is seen. */
+  seen(dirty) {
+    const more = 2 + Math.ceil(3 / this.scale), all = dirty === "all";
+    const x0 = Math.max(0, Math.floor(-this.x / this.scale), all ? 0 : dirty[0] - more), y0 = Math.max(0, Math.floor(-this.y / this.scale), all ? 0 : dirty[1] - more);
+    const x1 = Math.min(this.width - 1, Math.floor((this.canvas.width - this.x) / this.scale), all ? Infinity : dirty[2] + more);
+    const y1 = Math.min(this.height - 1, Math.floor((this.canvas.height - this.y) / this.scale), all ? Infinity : dirty[3] + more);
+    return x0 <= x1 && y0 <= y1 ? [x0, y0, x1, y1] : null;
+  }
+
+  /** Draw the edges of a box: pixel by pixel, or block by block where pixels are smaller than those of the screen. */
+  drawMap(box) {
+    const { context, scratch, pyramid } = this, k = pyramid.levelFor(this.scale), [x0, y0, x1, y1] = box.map((value) => value >> k);
+    const width = x1 - x0 + 1, height = y1 - y0 + 1;
+    if (scratch.width < width) scratch.width = width;
+    if (scratch.height < height) scratch.height = height;
+    const picture = new ImageData(width, height);
+    pyramid.paint(k, [x0, y0, x1, y1], new Uint32Array(picture.data.buffer), this.proposal, this.added);
+    this.scratchContext.putImageData(picture, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.globalAlpha = this.opacity;
+    context.drawImage(scratch, 0, 0, width, height, x0 << k, y0 << k, width << k, height << k);
+    context.globalAlpha = 1;
   }
 
   drawGrid() {

@@ -4,7 +4,7 @@ import { commit } from "../commit.js";
 import { $, desk } from "../desk.js";
 import { check } from "../fields.js";
 import { remember, setting } from "../prefs.js";
-import { say } from "../tell.js";
+import { isLoaded, say } from "../tell.js";
 import { Tool } from "../tool.js";
 
 class Delete extends Tool {
@@ -29,6 +29,7 @@ class Delete extends Tool {
   cancel() { this.pressed = null; }
 
   delete(pixel) {
+    if (!isLoaded()) return;
     const at = nearest(pixel);
     if (!at) { say("There is no edge here."); return; }
     commit({ op: "delete", data: { at, scope: $("scope").checked ? "segment" : "component" } });

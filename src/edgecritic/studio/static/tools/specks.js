@@ -4,7 +4,7 @@ import { commit } from "../commit.js";
 import { $, desk } from "../desk.js";
 import { element } from "../fields.js";
 import { remember, setting } from "../prefs.js";
-import { say } from "../tell.js";
+import { isLoaded, say } from "../tell.js";
 import { Tool } from "../tool.js";
 
 class Specks extends Tool {
@@ -20,7 +20,7 @@ class Specks extends Tool {
   }
 
   remove() {
-    if (desk.locked) return;
+    if (desk.locked || !isLoaded()) return;
     const size = Math.min(1000, Math.max(2, Math.round(Number($("speck").value)) || 8)), before = desk.state.count();
     $("speck").value = size;
     remember("speck", size);

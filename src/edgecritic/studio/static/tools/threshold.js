@@ -27,7 +27,7 @@ class Threshold extends Tool {
   preview(level) {
     if (desk.locked) { this.show(); return; }
     desk.state.threshold = level;
-    desk.view.refresh();
+    desk.view.invalidate();
     showNumbers();
   }
 
@@ -36,7 +36,7 @@ class Threshold extends Tool {
     const before = desk.history.done.findLast((one) => one.edit.op === "threshold")?.edit.data.level;
     desk.state.threshold = before ?? Number(setup.level);
     if (level !== desk.state.threshold) commit({ op: "threshold", data: { level } });
-    else { desk.view.refresh(); showNumbers(); }
+    else { desk.view.invalidate(); showNumbers(); }
   }
 
   step(by) { if (!desk.locked) this.keep(Math.min(256, Math.max(1, desk.state.threshold + by))); }

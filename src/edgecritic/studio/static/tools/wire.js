@@ -6,6 +6,8 @@ import { LiveWire } from "../livewire.js";
 import { Polyline } from "../polyline.js";
 import { remember, setting } from "../prefs.js";
 
+const REACH = 320;
+
 class Wire extends Polyline {
   name = "wire"; label = "Wire"; title = "Live-wire: follows the gradient"; key = "l";
   icon = "M3 17c3 0 3-8 7-8s3 6 6 6 3-9 5-9M7 4l1.500 3L12 8.500 8.500 10 7 13 5.500 10 2 8.500 5.500 7z";
@@ -38,8 +40,15 @@ class Wire extends Polyline {
 
   changed() {
     this.found = [];
-    if (this.pending) this.paths.start(...this.points.slice(-2));
+    if (this.pending) this.startHere();
     super.changed();
+  }
+
+  /** Search from the last anchor; of a large image what is around it is loaded first. */
+  startHere() {
+    const [x, y] = this.points.slice(-2), { view, gradientTiles } = desk, near = [...view.clamp([x - REACH, y - REACH]), ...view.clamp([x + REACH, y + REACH])];
+    this.paths.start(x, y);
+    if (gradientTiles && !gradientTiles.has(near)) gradientTiles.box(near).then(() => { if (this.points.at(-2) === x && this.points.at(-1) === y) this.paths.start(x, y); });
   }
 
   hover() {

@@ -1,0 +1,87 @@
+"""axe-core finds nothing serious on any page, light and dark, on a phone and on a desktop."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from studio_pages import invite
+
+from edgecritic.studio import experiments
+
+SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 720}}
+RUN = """async () => {
+  const found = await axe.run(document, { resultTypes: ["violations"] });
+  return found.violations.filter((one) => ["serious", "critical"].includes(one.impact))
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(" ; ")}`);
+}"""
+
+
+@pytest.fixture(scope="module")
+def axe():
+    """The script of axe-core, which the package axe-playwright-python brings."""
+    found = find_spec("axe_playwright_python")
+    if found is None:
+        pytest.skip("axe-playwright-python is not installed")
+    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+def work(site, link, plan):
+    """Submit a map and make an experiment with a subject; return the subject's link."""
+    guest = site.guest(link)
+    guest.get("/g/1/label/1")
+    edit = {"seq": 0, "key": "a", "op": "draw", "data": {"points": [1, 1, 60, 50]}}
+    guest.post("/g/1/annotations/1/events", json={"events": [edit]})
+    guest.post("/g/1/annotations/1/submit", json={"count": 1})
+    with site.database.session() as session:
+        experiments.create_experiment(session, 1, *plan(session, 1))
+    return invite(site, "S1", experiment=1)[0]
+
+
+def steps(page, site, subject):
+    """Go from page to page; yield the name of each."""
+    for path in ("/login", "/nothing", "/i/wrong"):
+        page.goto(f"{site.url}{path}")
+        yield path
+    page.goto(site.link())
+    for path in ("/", "/projects/1", "/projects/1/images/1", "/experiments/1"):
+        page.goto(f"{site.url}{path}")
+        page.wait_for_load_state("networkidle")
+        yield path
+    for path in ("/g/1/", "/g/1/annotations/1/compare"):
+        page.goto(f"{site.url}{path}")
+        page.wait_for_load_state("networkidle")
+        yield path
+    for path in ("/g/1/label/2", "/g/1/label/1"):
+        page.goto(f"{site.url}{path}")
+        page.wait_for_selector("body[data-ready=yes]")
+        yield path
+    for dialog in ("help", "submit-dialog", "clash-dialog"):
+        page.evaluate(f"document.getElementById('{dialog}').showModal()")
+        yield dialog
+        page.evaluate(f"document.getElementById('{dialog}').close()")
+    page.goto(f"{site.url}{subject}")
+    page.wait_for_selector("body[data-ready=yes]")
+    yield "judge: intro"
+    page.click("#begin")
+    page.wait_for_selector("body[data-slot]")
+    yield "judge: trial"
+    for part in ("ready", "rest", "sending", "end", "gone"):
+        page.evaluate(
+            f"document.querySelectorAll('main > section').forEach((s) => s.hidden = s.id !== '{part}')"
+        )
+        yield f"judge: {part}"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_has_a_serious_fault(site, link, open_page, trials_of, axe, size, theme):
+    subject = work(site, link, trials_of)
+    page = open_page(viewport=SIZES[size], color_scheme=theme)
+    page.goto(f"{site.url}{link}")
+    faults = []
+    for name in steps(page, site, subject):
+        page.evaluate(axe)
+        faults += [f"{name}: {fault}" for fault in page.evaluate(RUN)]
+    assert faults == []
