@@ -7,6 +7,7 @@ import io
 import numpy as np
 import pytest
 from PIL import Image
+from studio_pages import invite
 
 from edgecritic.annotators.answers import read_choices
 from edgecritic.annotators.preference import preference
@@ -81,6 +82,34 @@ def test_people_choose_between_maps_and_the_study_reads_it(site, tmp_path):
     assert (
         give(client, guest, client.get(f"/g/{guest}/schedule").json()["slots"][0], "tie").status_code == 200
     )
+
+
+DARK = """id => {
+  const canvas = document.getElementById(id), context = canvas.getContext("2d");
+  const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+  return data.filter((value, place) => place % 4 === 0 && value < 60).length;
+}"""
+
+
+def test_a_browser_shows_photo_and_maps_and_takes_keys(browser, site, open_page):
+    experiment = make(site, ties="yes", pairs="3", checks="0")
+    (path,) = invite(site, "S", experiment=experiment)
+    page = open_page()
+    page.goto(site.url + path)
+    page.click("#begin")
+    keys = ["f", "j", "t", "f"]
+    while keys:
+        page.wait_for_selector("body[data-slot], #ready:not([hidden])")
+        if page.is_visible("#ready"):
+            page.keyboard.press("Enter")
+            continue
+        slot = page.get_attribute("body", "data-slot")
+        assert min(page.evaluate(DARK, f"{side}-canvas") for side in ("left", "right")) > 20
+        page.wait_for_timeout(230)
+        page.keyboard.press(keys.pop(0))
+        page.wait_for_function(f"document.body.dataset.slot !== '{slot}'")
+    page.wait_for_selector("#end:not([hidden])")
+    assert ",tie," in site.owner.get(f"/experiments/{experiment}/answers.csv").text
 
 
 def test_ties_are_refused_where_the_owner_does_not_allow_them(site):
