@@ -209,9 +209,10 @@ def _counts_of_peer(peer, labels, maps, protocol):
 def _peer() -> str:
     """Return a Python that has pyEdgeEval."""
     for python in (os.environ.get("EDGECRITIC_PYEDGEEVAL"), sys.executable):
-        if python and not subprocess.run([python, "-c", "import pyEdgeEval"], capture_output=True).returncode:
+        needed = "import pyEdgeEval.common.multi_label.evaluate_boundaries"  # with OpenCV, which it imports
+        if python and not subprocess.run([python, "-c", needed], capture_output=True).returncode:
             return python
-    raise MissingError("needs pyEdgeEval: name a Python that has it in EDGECRITIC_PYEDGEEVAL")
+    raise MissingError("needs pyEdgeEval with OpenCV: name a Python that has both in EDGECRITIC_PYEDGEEVAL")
 
 
 def _home(given: Given) -> Path:

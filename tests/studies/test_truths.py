@@ -71,6 +71,20 @@ def test_otsu_is_that_of_scikit_image():
         automatic_threshold([[0.1, 0.2]], "triangle")
 
 
+def test_detect_cuts_at_an_automatic_threshold(drawn, tmp_path, capsys):
+    from edgecritic.datasets.files import read_mask
+    from edgecritic.datasets.write import write_map
+
+    write_map(tmp_path / "a.png", drawn.image)
+    found = detect(drawn.image, "sobel")
+    for rule in ("rosin", "otsu"):
+        out = ["--threshold", rule, "--out", str(tmp_path / rule), "-q"]
+        assert main(["detect", "sobel", str(tmp_path / "a.png"), *out]) == 0
+        expected = found.binary(automatic_threshold(found.strength, rule))
+        assert np.array_equal(read_mask(tmp_path / rule / "a.png"), expected)
+    capsys.readouterr()
+
+
 def test_claims_are_contradicted_where_the_numbers_do(study):
     good = {one.what: one for one in published(study)}
     assert good["psi: mean best value by either truth"].agrees
@@ -121,3 +135,4 @@ def test_the_command_keeps_its_work(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out) == first
     assert (tmp_path / "best-maps.png").stat().st_size > 5000
     assert (tmp_path / "errors.csv").is_file()
+    assert (tmp_path / "curves.csv").is_file()

@@ -58,6 +58,7 @@ OWNER_ONLY = [
     ("GET", "/projects/1/images/1"),
     ("GET", "/projects/1/images/1/photo"),
     ("GET", "/projects/1/images/1/strength.png"),
+    ("GET", "/projects/1/images/1/layers/photo"),
     ("GET", "/projects/1/images/1/tiles/photo/1/1/1"),
     ("GET", "/experiments/1"),
     ("GET", "/experiments/1/live"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from edgecritic.cli._options import add_jobs, add_json, add_out, add_quiet
 
@@ -31,7 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--threshold",
         metavar="T",
         help="write binary maps: crests of at least T of the strongest (0 to 1), with --style matlab the "
-        "rules of its edge(); 'auto' chooses T by the image",
+        "rules of its edge(); 'auto' takes hysteresis with thresholds by the image, 'rosin' and 'otsu' one",
     )
     what.add_argument(
         "--seen", action="store_true", help="take photos that the detector has learned from, too"
@@ -83,17 +83,19 @@ def run(args: argparse.Namespace) -> int:
     return tell_failures(found.failures)
 
 
-def _level(text: str | None) -> float | Literal["auto"] | None:
+def _level(text: str | None) -> float | Literal["auto", "rosin", "otsu"] | None:
     from edgecritic.errors import InputError
 
     if text is None:
         return None
-    if text == "auto":
-        return "auto"
+    if text in ("auto", "rosin", "otsu"):
+        return cast("Literal['auto', 'rosin', 'otsu']", text)
     try:
         level = float(text)
     except ValueError as error:
-        raise InputError(f"--threshold must be a number or 'auto', got {text!r}") from error
+        raise InputError(
+            f"--threshold must be a number, or 'auto', 'rosin' or 'otsu', got {text!r}"
+        ) from error
     if not 0 <= level <= 1:
         raise InputError(f"--threshold is a share of the strongest edge, from 0 to 1, got {text}")
     return level

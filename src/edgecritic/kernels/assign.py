@@ -16,7 +16,7 @@ from edgecritic.kernels.links import Links, from_columns
 from edgecritic.kernels.search import Search, find_end
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, Side, State
 
-__all__ = ["add", "settle", "solve"]
+__all__ = ["add", "bid_for_all", "settle", "solve"]
 
 _MOST_BIDS = 8  # of a row and those it drives out, before a search takes over
 _MANY_VISITS = 12  # of all searches, per row: more than on maps of edges, so two steps may be quicker
@@ -111,7 +111,7 @@ def _nearest_first(links: Links) -> Int32s:
 
 
 @kernel
-def _bid_for_all(links: Links, state: State) -> Bools:
+def bid_for_all(links: Links, state: State) -> Bools:
     """Let all rows bid, in an order that makes rivals rare; say which rows are left without a column."""
     mate, price, alone = state.rows.mate, state.rows.price, state.rows.alone
     for row in range(mate.size):
@@ -163,7 +163,7 @@ def _solve_in_two_steps(links: Links, state: State, search: Search, most_visits:
         ),
         scale,
     )
-    waiting = _bid_for_all(links, rough)
+    waiting = bid_for_all(links, rough)
     if _add_waiting(links, rough, search, waiting, 0, most_visits) < waiting.size:
         return False
     room = -columns.alone.min()
@@ -191,7 +191,7 @@ def solve(links: Links, state: State, search: Search) -> None:
     Not a kernel, so that the two steps, which few problems need, are compiled only for them.
     """
     rows = state.rows.mate.size
-    waiting = _bid_for_all(links, state)
+    waiting = bid_for_all(links, state)
     row = _add_waiting(links, state, search, waiting, 0, _MANY_VISITS * rows)
     if row < rows and not _solve_in_two_steps(links, state, search, _FEW_VISITS * rows):
         _add_waiting(links, state, search, waiting, row, int(FAR))

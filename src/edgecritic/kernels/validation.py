@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from edgecritic.kernels._jit import kernel
-from edgecritic.kernels.arrays import Bools, Float64s, Int64s
+from edgecritic.kernels.arrays import Bools, Float64s, Int64s, UInt16s
 from edgecritic.kernels.grid import Grid, Neighbourhood
 
-__all__ = ["Sight", "line_of_sight", "validate"]
+__all__ = ["Sight", "count_valid", "line_of_sight", "validate"]
 
 _MARGIN = 0.25
 
@@ -94,26 +94,32 @@ def _blocked(source: Bools, p: int, cells: Int64s) -> bool:
 
 
 @kernel
-def _inside(sight: Sight, i: int, j: int) -> bool:
-    for axis in range(sight.radii.size):
-        if abs(sight.steps[i, axis] + sight.steps[j, axis]) > sight.radii[axis]:
+def _inside(sight: Sight, radii: Int64s, i: int | np.int64, j: int) -> bool:
+    for axis in range(radii.size):  # noqa: SIM110
+        if abs(sight.steps[i, axis] + sight.steps[j, axis]) > radii[axis]:
             return False
     return True
 
 
 @kernel
-def _same_side(sight: Sight, source: Bools, p: int, i: int, lowest_cosine: float) -> bool:
-    """Tell whether p or a source pixel on its side is a nearest source pixel of q = p + offset i."""
+def _same_side(
+    sight: Sight, radii: Int64s, source: Bools, p: int, i: int | np.int64, lowest_cosine: float, begin: int
+) -> bool:
+    """Tell whether p or a source pixel on its side is a nearest source pixel of q = p + offset i.
+
+    Source pixels are looked for in the window of half side `radii` around p; the offsets before `begin` lead
+    from q to none.
+    """
     lengths = sight.lengths
     q = p + sight.flat[i]
     nearest = lengths[i]
-    for j in range(lengths.size):
+    for j in range(begin, lengths.size):
         if lengths[j] > nearest:
             break
-        if _inside(sight, i, j) and source[q + sight.flat[j]]:
+        if _inside(sight, radii, i, j) and source[q + sight.flat[j]]:
             nearest = lengths[j]
             dot = 0.0
-            for axis in range(sight.radii.size):
+            for axis in range(radii.size):
                 dot -= sight.vectors[i, axis] * sight.vectors[j, axis]
             if dot >= lowest_cosine * lengths[i] * lengths[j]:
                 return True
@@ -127,24 +133,76 @@ def validate(
     target: Bools,
     sight: Sight,
     lowest_cosine: float,
-) -> Bools:
-    """Return for each of the flat source `pixels` whether the target confirms it.
+) -> Int64s:
+    """Return for each of the flat source `pixels` the target pixel that confirms it, or −1.
 
     `lowest_cosine` is the cosine of the largest angle, a little lower to allow for rounding.
     """
-    confirmed = np.zeros(pixels.size, dtype=np.bool_)
+    partner = np.full(pixels.size, -1, dtype=np.int64)
     for k in range(pixels.size):
         p = pixels[k]
-        if target[p] or _blocked(target, p, sight.corner):
-            confirmed[k] = True
+        if target[p]:
+            partner[k] = p
+            continue
+        for step in sight.corner:
+            if target[p + step]:
+                partner[k] = p + step
+                break
+        if partner[k] >= 0:
             continue
         for i in range(sight.flat.size):
             if not target[p + sight.flat[i]]:
                 continue
             cells = sight.blockers[sight.start[i] : sight.start[i + 1]]
             if sight.direct[i] or (
-                not _blocked(source, p, cells) and _same_side(sight, source, p, i, lowest_cosine)
+                not _blocked(source, p, cells)
+                and _same_side(sight, sight.radii, source, p, i, lowest_cosine, 0)
             ):
-                confirmed[k] = True
+                partner[k] = p + sight.flat[i]
                 break
-    return confirmed
+    return partner
+
+
+@kernel
+def count_valid(
+    pixels: Int64s,
+    ranks: UInt16s,
+    source: Bools,
+    source_ranks: UInt16s,
+    target: Bools,
+    sight: Sight,
+    limits: Int64s,
+    radii: Int64s,
+    lowest_cosine: float,
+) -> Int64s:
+    """Return for several tolerances how many of the source `pixels` the target confirms.
+
+    `sight` is that of the largest tolerance; tolerance k has its first limits[k] − 1 offsets, and the window
+    radii[k]. The nearest target pixel of pixels[n] is at the offset of rank ranks[n], the zero offset being
+    0, and the nearest source pixel of any cell at that of its rank in `source_ranks`.
+    """
+    counts = np.zeros(limits.size, dtype=np.int64)
+    confirmed = np.empty(limits.size, dtype=np.bool_)
+    for n in range(pixels.size):
+        p = pixels[n]
+        confirmed[:] = ranks[n] == 0
+        i = np.int64(ranks[n]) - 1
+        last = limits.size - 1 if ranks[n] > 0 else -1  # the largest tolerance that has not confirmed p
+        while last >= 0 and i < limits[last] - 1:
+            q = p + sight.flat[i]
+            direct = sight.direct[i]
+            if target[q] and (
+                direct or not _blocked(source, p, sight.blockers[sight.start[i] : sight.start[i + 1]])
+            ):
+                begin = max(int(source_ranks[q]) - 1, 0)
+                for k in range(last + 1):
+                    if not confirmed[k] and i < limits[k] - 1:
+                        confirmed[k] = direct or _same_side(
+                            sight, radii[k], source, p, i, lowest_cosine, begin
+                        )
+                while last >= 0 and confirmed[last]:
+                    last -= 1
+            i += 1
+        for k in range(limits.size):
+            counts[k] += confirmed[k]
+    return counts

@@ -12,7 +12,7 @@ from edgecritic.kernels.grid import Grid, ball, ball_size, longest
 from edgecritic.kernels.validation import Sight, line_of_sight, validate
 from edgecritic.matching.base import Matching, Pair, strategy
 
-__all__ = ["validation", "sight_around", "lowest_cosine"]
+__all__ = ["validation", "sight_on", "window_radii", "lowest_cosine"]
 
 _ROUNDING = 1e-12
 _LARGEST_TABLE = 2e7
@@ -64,20 +64,23 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, recal
     """
     limit = lowest_cosine(angle)
     _check_size(pair)
-    grid, sight = sight_around(pair.candidate.shape, pair.spacing, pair.tolerance, bool(preaccept8))
+    radii = [max(radius, 1) for radius in window_radii(pair.spacing, pair.tolerance)]
+    grid = Grid.around(pair.candidate.shape, radii)
+    sight = sight_on(grid, pair.spacing, pair.tolerance, corners=bool(preaccept8))
     hits = _confirmed(pair.candidate, pair.truth, grid, sight, limit)
     found = _confirmed(pair.truth, pair.candidate, grid, sight, limit)
     return Matching.from_masks(pair, hits, found, recall=recall)
 
 
-def sight_around(
-    shape: tuple[int, ...], spacing: tuple[float, ...], tolerance: float, corners: bool
-) -> tuple[Grid, Sight]:
-    """Return the grid on which maps are validated, and what is in sight of a pixel within the tolerance."""
-    radii = [math.floor(longest(tolerance) / size) for size in spacing]
-    grid = Grid.around(shape, [max(radius, 1) for radius in radii])
+def sight_on(grid: Grid, spacing: tuple[float, ...], tolerance: float, *, corners: bool) -> Sight:
+    """Return what is in sight of a pixel within the tolerance, on a grid with at least such a margin."""
     sight = line_of_sight(grid, ball(tolerance, spacing), spacing, corners)
-    return grid, sight._replace(radii=np.asarray(radii, dtype=np.int64))
+    return sight._replace(radii=np.asarray(window_radii(spacing, tolerance), dtype=np.int64))
+
+
+def window_radii(spacing: tuple[float, ...], tolerance: float) -> list[int]:
+    """Return half the window, along each axis, in which nearest pixels are searched."""
+    return [math.floor(longest(tolerance) / size) for size in spacing]
 
 
 def _check_size(pair: Pair) -> None:
@@ -100,7 +103,6 @@ def lowest_cosine(angle: float) -> float:
 def _confirmed(source: BoolArray, target: BoolArray, grid: Grid, sight: Sight, limit: float) -> BoolArray:
     raster = np.flatnonzero(source)
     mask = np.zeros(source.shape, dtype=np.bool_)
-    mask.reshape(-1)[raster] = validate(
-        grid.flatten(raster), grid.embed(source), grid.embed(target), sight, limit
-    )
+    partners = validate(grid.flatten(raster), grid.embed(source), grid.embed(target), sight, limit)
+    mask.reshape(-1)[raster] = partners >= 0
     return mask

@@ -13,7 +13,8 @@ from edgecritic.report.sections import Cell, Content, Figure, Report, Table, dra
 from edgecritic.run.truths import TruthsRun
 from edgecritic.studies.claims import count_claims
 from edgecritic.studies.truths import TABLE_4, TRUTHS, TruthsStudy, published
-from edgecritic.tuning.result import short_id
+from edgecritic.tuning.result import Tuning, short_id
+from edgecritic.tuning.tune import tune
 
 __all__ = ["best_maps_figure", "truths_report"]
 
@@ -25,6 +26,7 @@ def truths_report(run: TruthsRun, *, shown: Shown | None = None) -> Report:
     """Make text, tables and, of the image `shown`, the figures."""
     study = run.study
     claims = published(study)
+    tuning = None if shown is None else _curves_of(study, shown)
     pixels = study.mean("pixels")
     return study_report(
         "Hand-made and semi-automatic truths",
@@ -41,8 +43,11 @@ def truths_report(run: TruthsRun, *, shown: Shown | None = None) -> Report:
             _fixed(study),
             _levels(study),
             _all(study),
+            *([] if tuning is None else [_curves_table(tuning)]),
         ],
-        figures=[] if shown is None else [_truths(shown), *best_maps_figure(study, shown)],
+        figures=[]
+        if shown is None or tuning is None
+        else [_truths(shown), _curves(tuning, shown[0]), *best_maps_figure(study, shown)],
         problems=[f"{one.id}: {one.message}" for one in run.failures],
     )
 
@@ -158,6 +163,44 @@ def _all(study: TruthsStudy) -> Table:
         align="llllr",
         most=6,
         folded=True,
+    )
+
+
+def _curves_of(study: TruthsStudy, shown: Shown) -> Tuning:
+    """Return the measures over all thresholds of the image that is drawn, semi-automatic truth."""
+    return tune(shown[1], shown[3], detectors=list(study.detectors), measures=list(study.measures))
+
+
+def _curves_table(tuning: Tuning) -> Table:
+    rows = tuning.rows()
+    return Table(
+        name="curves",
+        title="All measures over the thresholds, the image that is drawn",
+        header=tuple(rows[0]),
+        body=tuple(tuple(row.values()) for row in rows),
+        most=6,
+        folded=True,
+    )
+
+
+def _curves(tuning: Tuning, name: str) -> Figure:
+    def paint(figure: Any) -> None:
+        rows = -(-len(tuning.measures) // 4)
+        panels = list(figure.subplots(rows, 4, squeeze=False).ravel())
+        for panel, measure in zip(panels, tuning.measures, strict=False):
+            tuning.plot(panel, measure=measure)
+            panel.tick_params(labelsize=6)
+        for panel in panels[len(tuning.measures) :]:
+            panel.set_visible(False)
+        handles = panels[0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper left", ncols=3, fontsize=7, frameon=False)
+
+    return draw(
+        "curves",
+        "Scores over the threshold (Figs. 7 and 8)",
+        f"Image {name}, semi-automatic truth; dots mark the best thresholds.",
+        paint,
+        size=(12, 2.5 * -(-len(tuning.measures) // 4) + 0.5),
     )
 
 

@@ -14,6 +14,7 @@ from edgecritic.datasets.write import write_map
 from edgecritic.detectors.base import Detection, bind, detect, detectors
 from edgecritic.detectors.matlab import edge_matlab
 from edgecritic.detectors.picture import as_picture
+from edgecritic.detectors.thresholds import AUTOMATIC, automatic_threshold
 from edgecritic.errors import InputError
 from edgecritic.geometry import Geometry, size_text
 from edgecritic.ids import Id
@@ -85,7 +86,7 @@ def detect_folder(
     *,
     style: Literal["native", "matlab"] | None = None,
     thin: bool = False,
-    threshold: float | Literal["auto"] | None = None,
+    threshold: float | Literal["auto", "rosin", "otsu"] | None = None,
     grey: bool = False,
     ending: Literal["png", "npy", "nii", "nii.gz"] | None = None,
     bits: Literal[8, 16] = 8,
@@ -110,8 +111,10 @@ def detect_folder(
         Rules of scaling and thinning.
     thin : bool
         Write crests only.
-    threshold : float or "auto", optional
-        Write binary maps: crests of at least this share of the strongest; "auto" chooses by the image.
+    threshold : float, "auto", "rosin" or "otsu", optional
+        Write binary maps: crests of at least this share of the strongest. "auto" takes hysteresis with two
+        thresholds by the image, "rosin" and "otsu" one
+        (:func:`edgecritic.detectors.thresholds.automatic_threshold`).
     grey : bool
         Use the luminance of colour images.
     ending : {"png", "npy", "nii", "nii.gz"}, optional
@@ -212,6 +215,8 @@ def _chosen(found: Detection, image: Any, job: _Job) -> Any:
     level = job.threshold
     if level is None:
         return found.thin if job.thin else found.strength
+    if level in AUTOMATIC:
+        return found.binary(automatic_threshold(found.strength, str(level)))
     parsed = Id.parse(found.detector)
     if parsed.options.get("style") == "matlab":
         sigma = cast("float | None", parsed.options.get("sigma"))

@@ -135,8 +135,11 @@ def _studies() -> None:
 
     candidate, truth = tiny_pair(2)
     strength([candidate, truth])
-    comparer = Comparer(truth.shape, [2.5])
-    comparer.f(comparer.prepare(truth), comparer.prepare(candidate))
+    row = np.zeros((3, 160), dtype=np.bool_)
+    row[1, :150] = True  # moved by one it has a pair that costs more than it is worth
+    for one, other, tolerance in ((truth, candidate, 2.5), (row, np.roll(row, 1, axis=1), 1.0)):
+        comparer = Comparer(one.shape, [tolerance])
+        comparer.f(comparer.prepare(one), comparer.prepare(other))
     discordant_pairs([1.0, 2.0], [2.0, 1.0])
 
 

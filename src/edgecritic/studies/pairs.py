@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.assignment.pixel_lists import PixelMatcher
+from edgecritic.assignment.counting import PairCounter
+from edgecritic.assignment.pair import Pair
+from edgecritic.assignment.reach import reach_of
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.kernels.grid import longest
-from edgecritic.kernels.validation import validate
-from edgecritic.maps.transform import distance_transform
-from edgecritic.matching.validation import lowest_cosine, sight_around
+from edgecritic.kernels.grid import Grid, longest
+from edgecritic.kernels.ranks import nearest_ranks, shared_bits
+from edgecritic.kernels.validation import count_valid
+from edgecritic.matching.validation import lowest_cosine, sight_on, window_radii
 
 __all__ = ["STRATEGIES", "TOLERANCES", "PreparedMap", "Comparer"]
 
@@ -33,24 +35,25 @@ class PreparedMap:
 
     Attributes
     ----------
-    pixels : raster indices of the edge
-    near : uint8 array, one per pixel of the image
-        The number of tolerances that are too small to reach the edge from there.
+    pixels : flat grid indices of the edge
+    ranks : uint16 array, one per cell of the grid
+        The rank of the distance to the edge among the offsets of the largest tolerance.
+    grown : (tolerances, words) uint64
+        The map dilated by each tolerance, a bit per pixel.
     areas : pixels within each tolerance of the edge
-    places : for each tolerance the flat grid indices of the edge
     """
 
     pixels: NDArray[np.int64]
-    near: NDArray[np.uint8]
+    ranks: NDArray[np.uint16]
+    grown: NDArray[np.uint64]
     areas: NDArray[np.int64]
-    places: tuple[NDArray[np.int64], ...]
 
 
 class Comparer:
     """Compares maps of one shape; gives the same F as :func:`edgecritic.match` for each strategy.
 
-    Distance transforms and dilations are made once per map, tables once per tolerance. Not to be shared
-    between threads.
+    Distances and dilations are made once per map, tables once per tolerance. Areas are compared as bits, 64
+    pixels at once; of the exact matching only the number of pairs is found. Not to be shared between threads.
 
     Parameters
     ----------
@@ -77,24 +80,28 @@ class Comparer:
             raise InputError(f"tolerances must be positive and ascending, got {list(tolerances)}")
         self.shape = shape
         self.tolerances = tuple(float(t) for t in tolerances)
-        self._matchers = [PixelMatcher(shape, t, _UNIT) for t in self.tolerances]
-        around = [sight_around(shape, _UNIT, t, corners=False) for t in self.tolerances]
-        self._grids = [grid for grid, _ in around]
-        self._sights = [sight for _, sight in around]
-        self._masks = [[np.zeros(grid.size, dtype=np.bool_) for _ in range(2)] for grid in self._grids]
-        self._truth: PreparedMap | None = None
+        nothing = np.zeros((1, 1), dtype=np.bool_)
+        around, _ = reach_of(Pair(nothing, nothing, _UNIT, self.tolerances[-1]))
+        self._grid = Grid.around(shape, [max(radius, 1) for radius in around.radii])
+        self._steps = self._grid.flat_offsets(around.offsets)
+        self._ranks = np.searchsorted(around.distances, around.distances).astype(np.uint16)
+        self._limits = np.array([np.count_nonzero(around.distances <= longest(t)) for t in self.tolerances])
+        self._counter = PairCounter(self._grid, around, self.tolerances, _UNIT)
+        self._sight = sight_on(self._grid, _UNIT, self.tolerances[-1], corners=False)
+        self._windows = np.array([window_radii(_UNIT, t) for t in self.tolerances])
+        self._masks = [np.zeros(self._grid.size, dtype=np.bool_) for _ in range(2)]
 
     def prepare(self, mask: BoolArray) -> PreparedMap:
         """Make what comparisons of this map need."""
         if mask.shape != self.shape:
             raise InputError(f"expected a map of shape {self.shape}, got {mask.shape}")
-        distance = distance_transform(mask)
-        limits = np.array([longest(t) for t in self.tolerances])
-        near = np.searchsorted(limits, distance.reshape(-1), side="left").astype(np.uint8)
-        areas = np.cumsum(np.bincount(near, minlength=limits.size + 1))[: limits.size]
-        pixels = np.flatnonzero(mask)
-        places = tuple(grid.flatten(pixels) for grid in self._grids)
-        return PreparedMap(pixels, near, areas, places)
+        pixels = self._grid.locate(mask)
+        ranks = nearest_ranks(self._grid.size, pixels, self._steps, self._ranks)
+        (top, left), (rows, columns) = self._grid.radii, self.shape
+        inside = ranks.reshape(self._grid.padded)[top : top + rows, left : left + columns].reshape(-1)
+        near = np.stack([inside < limit for limit in self._limits])
+        bits = np.packbits(np.pad(near, ((0, 0), (0, -inside.size % 64))), axis=1)
+        return PreparedMap(pixels, ranks, bits.view(np.uint64), near.sum(axis=1))
 
     def f(self, first: PreparedMap, second: PreparedMap) -> NDArray[np.float64]:
         """Return F by strategy, tolerance and direction.
@@ -103,19 +110,25 @@ class Comparer:
         -------
         (4, tolerances, 2) array
             Direction 0: `second` is the candidate and `first` the truth; 1: the other way round. They differ
-            for ``distance`` only. The exact matching is made with `second` as candidate.
+            for ``distance`` only.
         """
         n_first, n_second = first.pixels.size, second.pixels.size
-        number = len(self.tolerances)
         if n_first == 0 and n_second == 0:
-            return np.ones((4, number, 2))
-        reached_first = _within(second.near[first.pixels], number)
-        reached_second = _within(first.near[second.pixels], number)
-        both = np.maximum(first.near, second.near)
-        shared = np.array([np.count_nonzero(both <= k) for k in range(number)])
-        f = np.zeros((4, number, 2))
-        for k in range(number):
-            hits_first, hits_second = reached_first[k], reached_second[k]
+            return np.ones((4, len(self.tolerances), 2))
+        ranks_first, ranks_second = second.ranks[first.pixels], first.ranks[second.pixels]
+        shared = shared_bits(first.grown, second.grown)
+        largest = self._limits[-1]
+        pairs = self._counter.count(
+            first.pixels[ranks_first < largest], second.pixels[ranks_second < largest]
+        )
+        self._masks[0][first.pixels] = self._masks[1][second.pixels] = True
+        seen_first = self._confirmed(first, ranks_first, 0)
+        seen_second = self._confirmed(second, ranks_second, 1)
+        self._masks[0][first.pixels] = self._masks[1][second.pixels] = False
+        f = np.zeros((4, len(self.tolerances), 2))
+        for k, limit in enumerate(self._limits):
+            hits_first = int(np.count_nonzero(ranks_first < limit))
+            hits_second = int(np.count_nonzero(ranks_second < limit))
             f[0, k, 0] = _f(
                 _ratio(hits_second, n_second), _ratio(hits_second, hits_second + n_first - hits_first)
             )
@@ -123,36 +136,23 @@ class Comparer:
                 _ratio(hits_first, n_first), _ratio(hits_first, hits_first + n_second - hits_second)
             )
             f[1, k] = _f(_ratio(shared[k], second.areas[k]), _ratio(shared[k], first.areas[k]))
-            matched = self._matched(first, second, k)
-            f[2, k] = _f(_ratio(matched, n_second), _ratio(matched, n_first))
-            confirmed = self._confirmed(first, second, k)
-            f[3, k] = _f(_ratio(confirmed[1], n_second), _ratio(confirmed[0], n_first))
-        self._truth = first
+            f[2, k] = _f(_ratio(pairs[k], n_second), _ratio(pairs[k], n_first))
+            f[3, k] = _f(_ratio(seen_second[k], n_second), _ratio(seen_first[k], n_first))
         return f
 
-    def _matched(self, first: PreparedMap, second: PreparedMap, k: int) -> int:
-        if self._truth is not first:
-            self._matchers[k].set_truth(first.pixels)
-        near = second.pixels[first.near[second.pixels] <= k]
-        return int(np.count_nonzero(self._matchers[k].match(near)[0]))
-
-    def _confirmed(self, first: PreparedMap, second: PreparedMap, k: int) -> tuple[int, int]:
-        """Return how many pixels of each map the other confirms; those out of reach are not looked at."""
-        masks = self._masks[k]
-        one, two = first.places[k], second.places[k]
-        masks[0][one] = True
-        masks[1][two] = True
-        near_one, near_two = one[second.near[first.pixels] <= k], two[first.near[second.pixels] <= k]
-        found_one = validate(near_one, masks[0], masks[1], self._sights[k], lowest_cosine(90))
-        found_two = validate(near_two, masks[1], masks[0], self._sights[k], lowest_cosine(90))
-        masks[0][one] = False
-        masks[1][two] = False
-        return int(np.count_nonzero(found_one)), int(np.count_nonzero(found_two))
-
-
-def _within(classes: NDArray[np.uint8], number: int) -> NDArray[np.int64]:
-    """Return how many pixels lie within each tolerance."""
-    return np.cumsum(np.bincount(classes, minlength=number + 1))[:number]
+    def _confirmed(self, one: PreparedMap, ranks: NDArray[np.uint16], side: int) -> NDArray[np.int64]:
+        """Return how many pixels of one map the other confirms, by tolerance."""
+        return count_valid(
+            one.pixels,
+            ranks,
+            self._masks[side],
+            one.ranks,
+            self._masks[1 - side],
+            self._sight,
+            self._limits,
+            self._windows,
+            lowest_cosine(90),
+        )
 
 
 def _ratio(part: int, whole: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import select
@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.studio import auth, judge_views, labelling, projects
+from edgecritic.studio import auth, judge_views, labelling, layers, projects
 from edgecritic.studio.app import (
     client,
     guest_cookie,
@@ -31,6 +31,9 @@ from edgecritic.studio.models import Annotation, Image, Invitation, Project, now
 from edgecritic.studio.pictures import decode_png, encode_png, read_map_file, thumbnail
 from edgecritic.studio.problems import NotFound, Refused, ended
 from edgecritic.studio.routing import EDITS, SMALL, UPLOAD, RuledRoute, get, post
+
+if TYPE_CHECKING:
+    from edgecritic.matching import Matching
 
 __all__ = ["TILE_PATH", "routes", "send_file", "send_tile"]
 
@@ -60,6 +63,7 @@ def routes() -> list[RuledRoute]:
         get(f"{work}/scores", scores, "guest"),
         get(f"{work}/compare", compare_page, "guest"),
         get(f"{work}/overlay.png", overlay, "guest"),
+        get(f"{work}/layers/{{kind}}", layer, "guest"),
         get(f"{work}/map.{{kind}}", map_file, "guest"),
     ]
 
@@ -246,9 +250,22 @@ def compare_page(request: Request, session: Session) -> Response:
     """Show a submitted map beside those of others."""
     invitation, annotation = _work(request, session)
     mine, others = _others(session, invitation, annotation)
+    shown = [
+        {
+            "kind": "radio",
+            "name": other.name,
+            "path": f"layers/{other.key}",
+            "colours": layers.MATCHING,
+            "key": (),
+            "shown": place == 0,
+        }
+        for place, other in enumerate(others)
+    ]
     return page(
         request,
         "compare.html",
+        layers=shown,
+        has_tiles=projects.has_tiles(session, annotation.image_id),
         guest=invitation,
         annotation=annotation,
         image=session.get_one(Image, annotation.image_id),
@@ -272,16 +289,25 @@ def _next_open(session: Session, invitation: Invitation, image_id: int) -> int |
 
 def overlay(request: Request, session: Session) -> Response:
     """Send the matching of the map with another one as a picture."""
+    found = _matched(request, session, request.query_params.get("with", ""))
+    return Response(encode_png(found.overlay()), media_type="image/png")
+
+
+def layer(request: Request, session: Session) -> Response:
+    """Send the matching of the map with another one, as the page draws it over the photo."""
+    return layers.send_layer(layers.matching_layer(_matched(request, session, request.path_params["kind"])))
+
+
+def _matched(request: Request, session: Session, wanted: str) -> Matching:
+    """Return the matching of the person's map with that of another one."""
     from edgecritic.matching import match
 
     invitation, annotation = _work(request, session)
     mine, others = _others(session, invitation, annotation)
-    wanted = request.query_params.get("with", "")
     other = next((one for one in others if one.key == wanted), None)
     if other is None:
         raise NotFound("there is no such map")
-    found = match(mine, other.map, relative_tolerance=0.0075)
-    return Response(encode_png(found.overlay()), media_type="image/png")
+    return match(mine, other.map, relative_tolerance=0.0075)
 
 
 def map_file(request: Request, session: Session) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from edgecritic.errors import InputError
-from edgecritic.studio import auth, experiments, labelling, projects
+from edgecritic.studio import auth, experiments, labelling, layers, projects
 from edgecritic.studio.app import (
     OWNER_COOKIE,
     client,
@@ -57,6 +58,7 @@ def routes() -> list[RuledRoute]:
         get(image, image_page, "owner"),
         get(f"{image}/strength.png", strength_picture, "owner"),
         get(f"{image}/{TILE_PATH}", image_tile, "owner"),
+        get(f"{image}/layers/{{kind}}", layer, "owner"),
         get(f"{image}/{{kind}}", image_file, "owner"),
         post("/annotations/{annotation:id}/reopen", reopen, "owner", FORM, locks="annotation"),
         post("/invitations/{invitation:id}/revoke", revoke, "owner", FORM, locks="invitation"),
@@ -273,6 +275,8 @@ def image_page(request: Request, session: Session) -> Response:
         "image.html",
         project=projects.get_project(session, image.project_id),
         image=image,
+        has_tiles=projects.has_tiles(session, image.id),
+        layers=_shown_layers(f"/projects/{image.project_id}/images/{image.id}", labels),
         work=work,
         labels=labels,
         agreement=None if found is None else found.agreement.tolist(),
@@ -298,6 +302,43 @@ def image_file(request: Request, session: Session) -> Response:
     """Send a file of an image."""
     image = projects.get_image(session, whole(request, "image"), whole(request, "project"))
     return send_file(session, image.id, request.path_params["kind"])
+
+
+def layer(request: Request, session: Session) -> Response:
+    """Send a label map, or the agreement of all, as the page draws it over the photo."""
+    image = projects.get_image(session, whole(request, "image"), whole(request, "project"))
+    labels, wanted = labelling.labels_of(session, image.id), request.path_params["kind"]
+    if wanted == "agreement" and labels:
+        return layers.send_layer(layers.agreement_layer([one.map for one in labels]))
+    found = next((one for one in labels if one.key == wanted), None)
+    if found is None:
+        raise NotFound("there is no such map")
+    return layers.send_layer(layers.layer_of(found.map.astype(np.uint8)))
+
+
+def _shown_layers(base: str, labels: Sequence[labelling.Label]) -> list[dict[str, Any]]:
+    """Return what the page lets switch on and off: the agreement, and the map of each person."""
+    colours = [(one, layers.PEOPLE[place % len(layers.PEOPLE)]) for place, one in enumerate(labels)]
+    people = [
+        {
+            "kind": "checkbox",
+            "name": one.name,
+            "path": f"{base}/layers/{one.key}",
+            "colours": [colour, colour],
+            "key": [colour],
+            "shown": False,
+        }
+        for one, colour in colours
+    ]
+    agreement = {
+        "kind": "checkbox",
+        "name": "all, the darker the more agree",
+        "path": f"{base}/layers/agreement",
+        "colours": layers.AGREEMENT,
+        "key": layers.AGREEMENT[1:4],
+        "shown": True,
+    }
+    return [agreement, *people] if labels else []
 
 
 def image_tile(request: Request, session: Session) -> Response:

@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--radius", type=float, default=3.0, metavar="PX", help="how far the simulated editor looks (3)"
     )
     add_ids(parser, "-d", "--detectors", text="default: the paper's six")
-    add_ids(parser, "-m", "--measures", text="default: those of Table 4, Ω and Υ")
+    add_ids(parser, "-m", "--measures", text="default: those of Table 4, and those of one kind of error")
     add_output(parser)
     add_work(parser, kept=True)
 

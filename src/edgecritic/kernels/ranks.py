@@ -1,0 +1,44 @@
+"""How near the nearest pixel of a map is, counted in offsets, and how many bits two maps share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Int64s, UInt16s, UInt64s
+
+__all__ = ["nearest_ranks", "shared_bits"]
+
+
+@kernel
+def nearest_ranks(cells: int, pixels: Int64s, steps: Int64s, ranks: UInt16s) -> UInt16s:
+    """Return for every cell of a grid the rank of its distance from the nearest pixel.
+
+    `steps` are flat offsets sorted by length and `ranks` the numbers of the first offsets of equal length.
+    Cells that no offset reaches have the number of offsets. The farthest are written first: the nearest
+    stay.
+    """
+    found = np.full(cells, steps.size, dtype=np.uint16)
+    for step in range(steps.size - 1, -1, -1):
+        rank = ranks[step]
+        for pixel in pixels:
+            found[pixel + steps[step]] = rank
+    return found
+
+
+@kernel
+def shared_bits(one: UInt64s, two: UInt64s) -> Int64s:
+    """Return for every row of two tables of words how many bits are set in both."""
+    counts = np.zeros(one.shape[0], dtype=np.int64)
+    for row in range(one.shape[0]):
+        total = np.uint64(0)
+        for word in range(one.shape[1]):
+            bits = one[row, word] & two[row, word]
+            bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
+            bits = (bits & np.uint64(0x3333333333333333)) + (
+                (bits >> np.uint64(2)) & np.uint64(0x3333333333333333)
+            )
+            bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+            total += (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)
+        counts[row] = total
+    return counts
