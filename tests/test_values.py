@@ -140,8 +140,10 @@ def preferred() -> object:
 
 
 def studies() -> object:
+    from edgecritic.measures.coherence import edge_coherence
     from edgecritic.studies.claims import claim
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
+    from edgecritic.studies.consensus import consensus
     from edgecritic.studies.cuts import point_sets, synthetic_samples
     from edgecritic.studies.displacement import displacement
     from edgecritic.studies.matching import ScoreTable, analyse
@@ -174,6 +176,8 @@ def studies() -> object:
         [walk, walk.zones],
         [judged, TruthsStudy(**names, images=(judged,), editor="me")],
         [table, analyse(table), claim("r", "> .95", 0.9, source="Fig. 1")],
+        consensus([np.eye(5) > 0, np.ones((5, 5)) > 0]),
+        edge_coherence(np.eye(5) > 0),
     ]
 
 
@@ -190,6 +194,7 @@ def files() -> object:
 def runs() -> object:
     from edgecritic.datasets.cases import find_cases
     from edgecritic.datasets.write import write_bsds_mat, write_map
+    from edgecritic.report.complexity import Shown
     from edgecritic.run import (
         detect_folder,
         run_annotators,
@@ -198,17 +203,21 @@ def runs() -> object:
         score_folder,
         tune_folder,
     )
+    from edgecritic.run.complexity import ComplexityRun
+    from edgecritic.run.consensus import run_consensus
+    from edgecritic.run.labels import LabelsStudy
     from edgecritic.run.pairing import PairingExample, PairingStudy
     from edgecritic.run.propose import propose_folder
     from edgecritic.run.results import Failure, Run
     from edgecritic.run.score import ScoreSettings
-    from edgecritic.run.studies import ComplexityRun, LabelsStudy
+    from edgecritic.run.strong_labels import Kept, write_labels
     from edgecritic.run.truths import run_truths
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
     from edgecritic.studies.cuts import point_sets, synthetic_samples
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples, count_pairs, time_methods
 
     failure = Failure(id="a", message="is grey", path="a.png", detector="mine")
+    curves = curves_of_image(IMAGE, TRUTHS, name="one")
     rates = accuracy("synthetic", {11: accuracy_of_samples(synthetic_samples(11, 3))})
     settings = ScoreSettings(measures=("dice",), binarize=0.5)
     with tempfile.TemporaryDirectory() as home:
@@ -247,9 +256,10 @@ def runs() -> object:
                     ),
                 ),
             ),
-            ComplexityRun(
-                study=summarise_curves([curves_of_image(IMAGE, TRUTHS, name="one")]), failures=(failure,)
-            ),
+            ComplexityRun(study=summarise_curves([curves]), failures=(failure,)),
+            Shown(curves=curves, photo=np.asarray(IMAGE), truths=tuple(TRUTHS), reason="it is small"),
+            [Kept.parse("k=2"), write_labels(people, [Kept.parse("consensus")], f"{home}/strong")],
+            run_consensus({"mine": f"{home}/maps", "again": f"{home}/maps"}),
         ]
 
 

@@ -10,14 +10,15 @@ import pytest
 from PIL import Image
 
 from edgecritic import figures
-from edgecritic.annotators import Answer, Trial, risks, strength
-from edgecritic.annotators.answers import comparisons_csv, read_trials
+from edgecritic.annotators import Answer, Trial, risks, simulate_subject, strength
+from edgecritic.annotators.answers import answers_csv, comparisons_csv, read_trials
 from edgecritic.cli.main import main
 from edgecritic.cli.study import find_studies
 from edgecritic.datasets.cases import find_cases
 from edgecritic.datasets.files import read_truths
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import write_map
+from edgecritic.studies.labels import mean_drops
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +89,33 @@ def test_studies_are_listed_with_paper_figures_data_and_minutes(capsys):
         assert f"{study.NAME}: {study.TEXT}" in text
         assert f"{study.PAPER}: {study.FIGURES}" in text
         assert f"data: {study.NEEDS}; minutes: {study.MINUTES}" in text
+
+
+def test_complexity_of_chosen_images_truths_and_patterns(home, tmp_path, capsys):
+    (name,) = sorted(case.id for case in find_cases(None, home / "truth"))[:1]
+    write_map(tmp_path / "family" / "a.png", np.eye(3, dtype=bool))
+    data = ["--data", str(home / "truth"), "--images", str(home / "images"), "--most", "1", "--quiet"]
+    told = ["--show", name, "--annotators", "1,2", "--crop", "5,5,40,40"]
+    own = ["--patterns", str(tmp_path / "family"), "--out", str(tmp_path / "out")]
+    assert main(["study", "complexity", *data, *told, *own]) == 0
+    text = capsys.readouterr().out
+    assert "1 of 3 × 3 pixels" in text
+    assert "PFoM, truth 2" in text
+    assert "PFoM, truth 3" not in text
+    there = files(tmp_path / "out")
+    assert {f"choices-{name}.png", f"choices-{name}-crop.png", f"annotators-{name}.png"} <= there
+    assert {f"curves-{name}.png", "patterns.png", "windows.png", "paper.csv", "curves.csv"} <= there
+    lines = (tmp_path / "out" / "curves.csv").read_text().splitlines()
+    assert len(lines) == 1 + 5 * 99
+    for wrong, words in (
+        (["--show", "nobody"], "there is no image nobody"),
+        (["--annotators", "0"], "whole numbers from 1"),
+        (["--annotators", "9"], "asked for 9"),
+        (["--crop", "1,2,3"], "expects 4 whole numbers"),
+        (["--patterns", str(home / "images")], "map must be binary"),
+    ):
+        assert main(["study", "complexity", *data, *wrong]) == 1, wrong
+        assert words in capsys.readouterr().err
 
 
 def test_bench_by_strength(home, tmp_path, capsys):
@@ -295,6 +323,32 @@ def test_an_unreachable_cluster_is_one_line(home, tmp_path, capsys, monkeypatch)
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.3)
     assert main(["annotators", str(home / "truth"), "--cluster", "tcp://127.0.0.1:9"]) == 1
     assert capsys.readouterr().err.startswith("edgecritic: no Dask scheduler answers")
+
+
+def test_labels_tell_risks_by_detector_and_two_data_sets(home, tmp_path, capsys):
+    first, second = tmp_path / "first", tmp_path / "second"
+    base = ["study", "labels", "--data", str(home / "truth"), "--images", str(home / "images"), "--quiet"]
+    maps = [f"--predictions={name}={home / 'predictions' / name}" for name in ("good", "noisy")]
+    assert main([*base, *maps, "--draws", "2", "-o", str(first)]) == 0
+    assert "Mean change over 2 detectors" in capsys.readouterr().out
+    asked = read_trials(first / "trials.json")
+    answers = [one for name in "abc" for one in simulate_subject(asked, name=name, preference=1)]
+    (tmp_path / "a.csv").write_text(answers_csv(answers), encoding="utf-8")
+    more = ["--answers", str(tmp_path / "a.csv"), "--beside", str(first), "-o", str(second), "--json"]
+    assert main([*base, *maps, "--draws", "2", *more]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {(one["detector"], one["mode"]) for one in found["detector_risks"]} == {
+        (one.detector, one.mode) for one in asked
+    }
+    by_name = {one["what"]: one for one in found["claims"]}
+    assert by_name["risk, hard, mean over detectors"]["ours"] == "1.00000"
+    assert not by_name["risk, hard, mean over detectors"]["agrees"]
+    assert by_name["difference of F between the data sets, mean"]["ours"] == "0.0000"
+    assert found["drops"] == mean_drops(found["strength"])
+    there = files(second)
+    assert {"recalls.png", "scores.png", "partial.png", "risks.png", "data-sets.csv", "paper.csv"} <= there
+    assert main([*base, "--beside", str(tmp_path), "-o", str(second)]) == 1
+    capsys.readouterr()
 
 
 def test_choices_of_people_tell_which_measure_they_use(home, tmp_path, capsys):

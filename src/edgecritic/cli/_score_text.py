@@ -7,9 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from edgecritic.measures.scoring import Scores
     from edgecritic.run.score_results import ScoreComparison, ScoreRun
 
-__all__ = ["case_table", "difference_table", "statistics_table", "tell_absent", "tell_empty", "tell_missing"]
+__all__ = [
+    "case_table",
+    "difference_table",
+    "map_table",
+    "statistics_table",
+    "tell_absent",
+    "tell_empty",
+    "tell_missing",
+]
 
 _MOST_LINES = 60
 """With more lines the table of all cases is left to files."""
@@ -38,6 +47,17 @@ def case_table(found: ScoreRun) -> str:
     if min(counts.values()) < len(lines):
         rows.append(["mean of", *blank, *(f"{count} of {len(lines)}" for count in counts.values())])
     return text_table(rows, header, align="l" * len(names) + "r", width=terminal_width(), keep=len(names))
+
+
+def map_table(found: Scores) -> str:
+    """Return the values of every map of a file that holds several."""
+    from edgecritic.cli._wide import terminal_width
+    from edgecritic.tables import text_table
+
+    rows = [
+        [str(place), *map(number, row.values())] for place, row in enumerate(found.per_annotator, start=1)
+    ]
+    return text_table(rows, ["map", *found.measures], align="r", width=terminal_width(), keep=1)
 
 
 def statistics_table(found: ScoreRun, *, draws: int) -> str:

@@ -124,6 +124,7 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.bench import write_run
     from edgecritic.report.benchmark.leaderboard import leaderboard_text
+    from edgecritic.report.strength import strength_link
     from edgecritic.run.bench import run_bench
     from edgecritic.run.protocol_file import find_protocol
 
@@ -160,7 +161,7 @@ def run(args: argparse.Namespace) -> int:
             progress=step,
         )
     if args.out is not None:
-        write_run(args.out, finished)
+        write_run(args.out, finished, more=() if args.strength is None else ((115, strength_link()),))
     if not args.json:
         print(leaderboard_text(finished.results, width=terminal_width() or 100))
         _tell_more(finished.results)
@@ -269,7 +270,7 @@ def _warn(notes: Sequence[str]) -> None:
 def _judge_by_strength(
     args: argparse.Namespace, detectors: dict[str, str | Path], protocol: Protocol
 ) -> StrengthRun:
-    from edgecritic.cli._output import progress
+    from edgecritic.cli._output import progress, report_page
     from edgecritic.report.strength import strength_report, write_strength
     from edgecritic.report.text import report_text
     from edgecritic.run.strength import run_strength
@@ -296,6 +297,8 @@ def _judge_by_strength(
         write_strength(args.out, found)
     if not args.json:
         print(f"\n{report_text(strength_report(found, pictures=False))}")
+        if args.out is not None:
+            print(f"\nReport by label strength: {report_page(Path(args.out) / 'strength')}")
     return found
 
 

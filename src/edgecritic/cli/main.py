@@ -30,7 +30,7 @@ GROUPS = {
     "look": ("report", "demo", "list"),
     "detect and learn": ("detect", "tune", "fit"),
     "people": ("annotators", "propose", "studio"),
-    "papers": ("study",),
+    "papers": ("study", "consensus"),
     "this installation": ("warmup", "completion"),
 }
 """Commands by what people want, in the order of the help page; those that are not named come last."""

@@ -168,6 +168,7 @@ def _labels(text: str | None) -> Labels | None:
 
 def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
     from edgecritic.cli._output import complain, print_json
+    from edgecritic.cli._score_text import map_table
     from edgecritic.datasets._guard import quiet
     from edgecritic.geometry import judged_text
     from edgecritic.run.score import check_labels, score_files
@@ -193,6 +194,8 @@ def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
             print(note)
         _tell_surface(args, judged.maps[0].scores.measures if judged.maps else ())
         print(judged)
+        if args.alone and judged.maps and len(judged.maps[0].scores.per_annotator) > 1:
+            print(f"\n{map_table(judged.maps[0].scores)}")
     return 0
 
 

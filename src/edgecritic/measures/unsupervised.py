@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.inputs import BoolArray
+from edgecritic.errors import InputError
+from edgecritic.inputs import BoolArray, as_mask
 from edgecritic.measures.base import Empty, measure
 from edgecritic.measures.checks import check_choice
 from edgecritic.measures.evidence import Single
 
-__all__ = ["equilibrium", "entropy", "complexity", "line_patterns"]
+__all__ = ["equilibrium", "entropy", "complexity", "line_patterns", "pattern_equilibrium"]
 
 FAMILY = "without truth"
 REFERENCE = "Gimenez, Martinez & Flesia 2014, Computer Vision and Image Understanding"
@@ -111,6 +113,65 @@ def complexity(single: Single, /, *, window: int = 7, border: str = "zero") -> f
     line_like: float = equilibrium(single, window=window, border=border)
     spread: float = entropy(single)
     return line_like * spread
+
+
+def pattern_equilibrium(candidate: Any, patterns: Any, *, border: str = "zero") -> float:
+    """Return the equilibrium E of an edge map with respect to a family of patterns of one's own.
+
+    As `equilibrium`, with the best |pattern ∩ window| / √(|pattern| · |window|) over the given patterns at
+    every edge pixel; E is their mean, 0 for an empty map.
+
+    Parameters
+    ----------
+    candidate : array_like, 2-D
+    patterns : (n, side, side) array_like
+        Binary; the side is odd, and no pattern is empty.
+    border : {"zero", "valid"}
+        Nothing is set outside of the image; ``valid`` leaves out pixels whose window reaches outside.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = np.zeros((21, 21), bool)
+    >>> line[10] = True
+    >>> round(pattern_equilibrium(line, line_patterns(7)), 6) == equilibrium(line)
+    True
+    """
+    check_choice("border", border, ("zero", "valid"))
+    family = as_patterns(patterns)
+    plane = Single(as_mask(candidate, "candidate")).plane("equilibrium")
+    side = family.shape[1]
+    half = side // 2
+    pixels = np.argwhere(plane)
+    if border == "valid":
+        pixels = pixels[((pixels >= half) & (pixels < np.array(plane.shape) - half)).all(axis=1)]
+    if not len(pixels):
+        return 0.0
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(plane, half), (side, side))
+    total = 0.0
+    for part in np.array_split(pixels, -(-len(pixels) // 4096)):
+        total += float(window_likeness(windows[part[:, 0], part[:, 1]], family).sum())
+    return total / len(pixels)
+
+
+def window_likeness(windows: NDArray[np.bool_], patterns: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return Q_B of every window: the best cosine with a pattern; windows must not be empty."""
+    flat = patterns.reshape(len(patterns), -1).astype(np.float64)
+    seen = windows.reshape(len(windows), -1).astype(np.float64)
+    best = ((seen @ flat.T) / np.sqrt(flat.sum(axis=1))).max(axis=1)
+    likeness: NDArray[np.float64] = best / np.sqrt(seen.sum(axis=1))
+    return likeness
+
+
+def as_patterns(patterns: Any) -> NDArray[np.bool_]:
+    """Return a family of patterns as a boolean array, or say what is wrong with it."""
+    family = np.asarray(patterns)
+    if family.ndim != 3 or not len(family) or family.shape[1] != family.shape[2] or family.shape[1] % 2 == 0:
+        raise InputError(f"patterns are squares of one odd side, one or more, got the shape {family.shape}")
+    binary = family.astype(np.bool_)
+    if not binary.any(axis=(1, 2)).all():
+        raise InputError("a pattern is empty")
+    return binary
 
 
 def _likeness(single: Single, window: int, border: str) -> float:

@@ -27,9 +27,9 @@ from edgecritic.errors import DataError
 from edgecritic.run.bench import run_bench
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import write_text
+from edgecritic.run.labels import detect_all
 from edgecritic.run.results import Failure, attempt, failure_rows
 from edgecritic.run.store import RECORDS, kept, record_key
-from edgecritic.run.studies import detect_all
 from edgecritic.values import Value
 
 __all__ = ["DETECTORS", "PreferenceRun", "prepare_trials", "run_preference", "simulate_judges"]

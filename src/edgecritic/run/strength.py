@@ -199,11 +199,16 @@ def _measure(case: Case, job: _Job) -> dict[str, Any]:
 def _entry(
     name: str, images: Mapping[str, Any], protocol: Protocol, levels: tuple[float, ...], draws: int
 ) -> dict[str, Any]:
-    rows = []
+    rows, curves = [], []
     for place, level in enumerate(levels):
         found = _result(images, protocol, "levels", place)
         rows.append({"strength": level, **found.ods.as_dict(), **_bonus(images, found, protocol)})
-    partial = [_result(images, protocol, "partial", draw).ods for draw in range(draws)]
+        if place in (0, len(levels) - 1):
+            curves.append({"strength": level, "control": False, **_mean_curve([found])})
+    controls = [_result(images, protocol, "partial", draw) for draw in range(draws)]
+    partial = [one.ods for one in controls]
+    if controls:
+        curves.append({"strength": levels[-1], "control": True, **_mean_curve(controls)})
     parts = [
         OutputStrength(
             counts=np.array(one["outputs"]), strengths=np.arange(1, one["annotators"] + 1) / one["annotators"]
@@ -215,7 +220,18 @@ def _entry(
         "images": len(images),
         "levels": rows,
         "partial": None if not partial else {"strength": levels[-1], **_mean_point(partial)},
+        "curves": curves,
         "outputs": pool_output_strength(parts).as_dict(),
+    }
+
+
+def _mean_curve(found: Sequence[BenchmarkResult]) -> dict[str, list[float]]:
+    """Return recall and precision over the thresholds, the mean over several results."""
+    return {
+        name: [
+            round(float(value), 6) for value in np.mean([getattr(one.summary, name) for one in found], axis=0)
+        ]
+        for name in ("recall", "precision")
     }
 
 

@@ -30,14 +30,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--draws", type=whole_number(0), default=10, metavar="N", help="of the control (10)")
     parser.add_argument("--answers", metavar="FILE", help="answers to the trials, CSV or JSON")
+    parser.add_argument(
+        "--beside",
+        metavar="FOLDER",
+        help="--out of the same study of another data set: compare F of the same detectors there and here",
+    )
     add_output(parser)
     add_work(parser, kept=True, cache=True)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the study."""
-    from edgecritic.report.studies import labels_report
-    from edgecritic.run.studies import run_labels
+    from edgecritic.report.labels import labels_report
+    from edgecritic.run.labels import run_labels
 
     with home_of(args) as (truth, photos, out), bar(args, "weighing", "image") as step:
         study = run_labels(
@@ -49,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
             most=args.most,
             draws=args.draws,
             answers=args.answers,
+            beside=args.beside,
             jobs=args.jobs,
             cluster=args.cluster,
             fresh=args.fresh,

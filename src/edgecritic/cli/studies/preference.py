@@ -12,11 +12,12 @@ from edgecritic.cli.studies._common import add_data, add_output, add_work, bar, 
 if TYPE_CHECKING:
     from edgecritic.run.preference import PreferenceRun
 
-__all__ = ["NAME", "PAPER", "TEXT", "add_options", "run"]
+__all__ = ["FIGURES", "MINUTES", "NAME", "NEEDS", "PAPER", "TEXT", "add_options", "run"]
 
 NAME = "preference"
 PAPER = "nobody yet; Bradley, Terry 1952"
 TEXT = "which edge maps do people prefer, and which measures know it?"
+FIGURES, NEEDS, MINUTES = "none", "photos with truths; people's answers", "1 / –"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

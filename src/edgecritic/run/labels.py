@@ -1,73 +1,32 @@
-"""The study of complexity, and of the labels of a data set, over many images."""
+"""The study of the labels of a data set: strength, detectors, forced choice."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from edgecritic.annotators.answers import read_choices, trials_json
 from edgecritic.annotators.choice import MODES, Answer, Mode, Trial, balanced, trials
 from edgecritic.annotators.perceptual import LabelStrength, strength
-from edgecritic.annotators.votes import dataset_risk
+from edgecritic.annotators.votes import Risk, dataset_risk, risks
 from edgecritic.datasets.cases import Case, find_cases
-from edgecritic.datasets.content import digest
+from edgecritic.datasets.content import read_text
 from edgecritic.datasets.write import write_map
 from edgecritic.errors import DataError, EdgeCriticError, OutputError
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.sweep import candidate_at
 from edgecritic.run.annotators import AnnotatorsRun, run_annotators
-from edgecritic.run.executor import Progress, absolute, run_tasks
+from edgecritic.run.executor import Progress, run_tasks
 from edgecritic.run.files import write_text
-from edgecritic.run.results import Failure, attempt, failure_rows
-from edgecritic.run.store import RECORDS, kept, record_key
+from edgecritic.run.results import Failure, failure_rows
 from edgecritic.run.strength import StrengthRun, run_strength
-from edgecritic.studies.complexity import ComplexityStudy, ImageCurves, curves_of_case, summarise_curves
+from edgecritic.studies.claims import Claim
+from edgecritic.studies.labels import compare_data_sets, label_claims, mean_drops
 from edgecritic.values import Value
 
-__all__ = ["ComplexityRun", "run_complexity", "LabelsStudy", "run_labels", "detect_all"]
-
-RECORD_VERSION = 1
-
-
-class ComplexityRun(Value):
-    """The study of the images that could be studied, and why the others could not."""
-
-    study: ComplexityStudy
-    failures: tuple[Failure, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the study and the failures, ready for JSON."""
-        return {**self.study.as_dict(), "failures": failure_rows(self.failures)}
-
-
-def run_complexity(
-    cases: Sequence[Case],
-    *,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    cluster: str | None = None,
-    fresh: bool = False,
-    progress: Progress | None = None,
-) -> ComplexityRun:
-    """Study images that have a photo and at least one truth.
-
-    Finished images are kept in `out`; `fresh` computes them anew.
-    """
-    seen = [case for case in cases if case.image is not None]
-    if not seen:
-        raise DataError("no image has a photo", remedy="give their folder with --images")
-    folder = absolute(out)
-    records = None if folder is None else folder / RECORDS / "@complexity"
-    work = [(case, records, fresh) for case in seen]
-    finished = list(run_tasks(_curves, work, jobs=jobs, cluster=cluster, progress=progress))
-    curves = [one for one in finished if isinstance(one, ImageCurves)]
-    failures = sorted((one for one in finished if isinstance(one, Failure)), key=lambda one: one.id)
-    if not curves:
-        raise DataError(f"no image could be studied: {failures[0]}")
-    return ComplexityRun(study=summarise_curves(curves), failures=tuple(failures))
+__all__ = ["LabelsStudy", "detect_all", "run_labels"]
 
 
 class LabelsStudy(Value):
@@ -80,12 +39,28 @@ class LabelsStudy(Value):
     trials : tuple of Trial
     risks : dict
         By mode the risk that answers show.
+    detector_risks : tuple of Risk
+        The same by mode and detector.
+    beside : mapping, optional
+        ``strength.json`` of a study of another data set.
     """
 
     annotators: AnnotatorsRun
     strength: StrengthRun | None
     trials: tuple[Trial, ...]
     risks: Mapping[str, Any]
+    detector_risks: tuple[Risk, ...] = ()
+    beside: Mapping[str, Any] | None = None
+
+    @property
+    def claims(self) -> list[Claim]:
+        """What the paper says beside what was found."""
+        judged = None if self.strength is None else self.strength.results
+        by_detector = [one.as_dict() for one in self.detector_risks]
+        found = label_claims(self.annotators.results, judged, by_detector)
+        if judged is not None and self.beside is not None:
+            found += compare_data_sets(judged, self.beside)[1]
+        return found
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -99,6 +74,9 @@ class LabelsStudy(Value):
             "strength": None if self.strength is None else self.strength.as_dict(),
             "trials": {mode: sum(one.mode == mode for one in self.trials) for mode in MODES},
             "risks": dict(self.risks),
+            "detector_risks": [one.as_dict() for one in self.detector_risks],
+            "drops": None if self.strength is None else mean_drops(self.strength.results),
+            "claims": [one.as_dict() for one in self.claims],
             "failures": failure_rows(self.failures),
         }
 
@@ -114,6 +92,7 @@ def run_labels(
     most: int | None = None,
     draws: int = 10,
     answers: str | Path | None = None,
+    beside: str | Path | None = None,
     seed: int = 0,
     jobs: int | None = None,
     cluster: str | None = None,
@@ -137,9 +116,12 @@ def run_labels(
     answers : path, optional
         Answers of people to ``trials.json`` of an earlier run, as CSV or JSON, or ``answers.csv`` or
         ``experiment.json`` of an experiment of the studio.
+    beside : path, optional
+        Folder of the same study of another data set, which F is compared with.
     fresh, cache : bool
         As for :func:`edgecritic.run.bench.run_bench`.
     """
+    other = None if beside is None else _strengths_of(Path(beside))
     own, given = ([], []) if answers is None else read_choices(answers)
     home = Path(out).absolute()
     common: dict[str, Any] = {"split": split, "jobs": jobs, "cluster": cluster, "fresh": fresh}
@@ -152,8 +134,8 @@ def run_labels(
     if not maps:
         seen = [case for case in cases if case.image is not None][:most]
         if not seen:
-            risks = {} if answers is None else _risks(own, given, answers)
-            return LabelsStudy(annotators=people, strength=None, trials=(), risks=risks)
+            judgements = _risks(own, given, answers)
+            return LabelsStudy(annotators=people, strength=None, trials=(), **judgements, beside=other)
         judged_ids = {case.id for case in seen}  # an earlier run may have left maps of other images there
         maps = {detector: detect_all(seen, detector, home / "detected", jobs, cluster)}
     judged = run_strength(maps, truth, out=home, draws=draws, seed=seed, only=judged_ids, **common)
@@ -164,36 +146,8 @@ def run_labels(
         asked += _trials(entry, [case for case in found if case.id in wanted], seed)
     asked = balanced(asked, seed=seed)
     write_text(home / "trials.json", trials_json(asked))
-    risks = {} if answers is None else _risks(own or asked, given, answers)
-    return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), risks=risks)
-
-
-def _curves(task: tuple[Case, Path | None, bool]) -> ImageCurves | Failure:
-    """Compute the curves of a case, or take them from the store; a bad file becomes a failure."""
-    case, folder, fresh = task
-    return attempt(lambda: _kept_curves(case, folder, fresh), lambda message: Failure.of_case(case, message))
-
-
-def _kept_curves(case: Case, folder: Path | None, fresh: bool) -> ImageCurves:
-    read = case.read(image=True)
-    files = digest(read.contents[path] for path in (*case.truths, case.image) if path is not None)
-    key = record_key([RECORD_VERSION, files])
-    content = kept(folder, case.id, key, lambda: _curves_record(read), fresh=fresh)
-    return ImageCurves(
-        image=case.id,
-        detectors=tuple(content["detectors"]),
-        thresholds=np.array(content["thresholds"]),
-        values=np.array(content["values"]),
-    )
-
-
-def _curves_record(case: Case) -> dict[str, Any]:
-    found = curves_of_case(case)
-    return {
-        "detectors": list(found.detectors),
-        "thresholds": found.thresholds.tolist(),
-        "values": found.values.tolist(),
-    }
+    judgements = _risks(own or asked, given, answers)
+    return LabelsStudy(annotators=people, strength=judged, trials=tuple(asked), **judgements, beside=other)
 
 
 def detect_all(
@@ -239,15 +193,29 @@ def _trials(entry: Mapping[str, Any], cases: Sequence[Case], seed: int) -> list[
     return asked
 
 
-def _risks(asked: Sequence[Trial], given: Sequence[Answer], answers: str | Path) -> dict[str, Any]:
-    risks: dict[str, Any] = {}
+def _risks(asked: Sequence[Trial], given: Sequence[Answer], answers: str | Path | None) -> dict[str, Any]:
+    """Return the risks that answers show: by mode, and by mode and detector."""
+    by_mode: dict[str, Any] = {}
     for mode in MODES:
         some = [trial for trial in asked if trial.mode == mode and trial.part == "main"]
         names = {trial.id for trial in some}
         own = [answer for answer in given if answer.trial in names]
         if own:
-            risks[mode] = dataset_risk(some, own).as_dict()
+            by_mode[mode] = dataset_risk(some, own).as_dict()
     unknown = {answer.trial for answer in given} - {trial.id for trial in asked}
     if unknown:
         raise DataError(f"{answers}: names {len(unknown)} trial(s) that are not in trials.json")
-    return risks
+    return {"risks": by_mode, "detector_risks": tuple(risks(asked, given)) if by_mode else ()}
+
+
+def _strengths_of(folder: Path) -> dict[str, Any]:
+    """Return what an earlier study of the labels found of detectors."""
+    file = folder / "strength.json"
+    try:
+        found = json.loads(read_text(file))
+        known = [(one["name"], [level["f"] for level in one["levels"]]) for one in found["detectors"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError("is not what edgecritic study labels writes", path=file) from error
+    if not known or not isinstance(found, dict):
+        raise DataError("tells of no detector", path=file)
+    return found

@@ -1,0 +1,167 @@
+"""Truth estimated from the maps of several detectors, without any person.
+
+After Y. Yitzhaky and E. Peli: A method for objective edge detection evaluation and detector parameter
+selection (IEEE TPAMI 25(8), 2003), and N. L. Fernandez-Garcia, A. Carmona-Poyato, R. Medina-Carnicer and
+F. J. Madrid-Cuevas: Automatic generation of consensus ground truth for the comparison of edge detection
+techniques (Image and Vision Computing 26(4), 2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecritic.errors import InputError
+from edgecritic.inputs import BoolArray, as_mask
+from edgecritic.measures.scoring import choose, score
+from edgecritic.values import Value
+
+__all__ = ["METHODS", "DISTANCE", "Consensus", "consensus", "most_central"]
+
+METHODS = ("chi2", "roc", "minimean", "minimax")
+DISTANCE = "baddeley"
+"""The dissimilarity by which the most central map is found; the source leaves the choice open."""
+
+
+class Consensus(Value):
+    """The estimated truth of one image.
+
+    Attributes
+    ----------
+    method : str
+    truth : bool array
+    level : int or None
+        The pixels are set in at least so many maps; None if one of the maps was chosen.
+    chosen : int or None
+        Which map was chosen, from 0; None if votes decided.
+    tpr, fpr, chi2, from_line : (maps,) arrays
+        For every level 1 … N: the mean rates of the maps against the pixels of that level, χ² of the mean
+        counts, and the distance of (fpr, tpr) from the diagnosis line.
+    scores : (maps,) array
+        χ² of every map against the estimated truth.
+    """
+
+    _hidden = ("truth",)
+
+    method: str
+    truth: BoolArray
+    level: int | None
+    chosen: int | None
+    tpr: NDArray[np.float64]
+    fpr: NDArray[np.float64]
+    chi2: NDArray[np.float64]
+    from_line: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+    @property
+    def best(self) -> int:
+        """The map that agrees best with the estimated truth, the first of equals."""
+        return int(np.argmax(self.scores))
+
+
+def consensus(maps: Sequence[Any], *, method: str = "chi2", distance: str = DISTANCE) -> Consensus:
+    """Estimate the truth of an image from several binary maps of it.
+
+    Let PGT_j be the pixels that at least j of the N maps have set. Of every level j the means over the
+    maps of the shares TP, FP, FN, TN are taken, hence TPR_j, FPR_j, P_j = |PGT_j|/|I| and Q, the mean share
+    of edge pixels.
+
+    Parameters
+    ----------
+    maps : sequence of array_like of one shape
+        At least two. Votes are pixel by pixel: displaced maps do not support each other.
+    method : {"chi2", "roc", "minimean", "minimax"}
+        ``chi2``: the level with the largest χ²_j = (TPR_j − Q)/(1 − Q)·(Q − FPR_j)/Q. ``roc``: the level
+        whose point (FPR_j, TPR_j) is nearest to the diagnosis line from (0, 1) to (P_j, P_j), which is the
+        place of Q = P. ``minimean`` and ``minimax``: the map with the least mean, or the least largest,
+        dissimilarity to the others (`most_central`).
+    distance : id
+        The dissimilarity of the latter two.
+
+    Notes
+    -----
+    With many maps of poor quality the estimate is poor: it cannot tell what all miss, and a level that is
+    chosen by χ² may be too low.
+
+    Examples
+    --------
+    >>> edge, other = np.zeros((9, 9), bool), np.zeros((9, 9), bool)
+    >>> edge[4] = True
+    >>> other[:, 1] = True
+    >>> found = consensus([edge, edge, other])
+    >>> found.level, found.best, bool((found.truth == edge).all())
+    (2, 0, True)
+    """
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    stack = np.array([as_mask(one, f"map {number}") for number, one in enumerate(_same(maps), start=1)])
+    levels = [_level(stack, stack.sum(axis=0) >= level) for level in range(1, len(stack) + 1)]
+    tpr, fpr, merit, apart = (np.array(column) for column in zip(*levels, strict=True))
+    level = chosen = None
+    if method in ("chi2", "roc"):
+        level = 1 + int(np.argmax(merit) if method == "chi2" else np.argmin(apart))
+        truth = stack.sum(axis=0) >= level
+    else:
+        chosen = most_central(list(stack), distance=distance, largest=method == "minimax")
+        truth = stack[chosen]
+    return Consensus(
+        method=method,
+        truth=truth,
+        level=level,
+        chosen=chosen,
+        tpr=tpr,
+        fpr=fpr,
+        chi2=merit,
+        from_line=apart,
+        scores=np.array([score(one, truth, "chi2").mean["chi2"] for one in stack]),
+    )
+
+
+def most_central(maps: Sequence[Any], *, distance: str = DISTANCE, largest: bool = False) -> int:
+    """Return the place of the map with the least mean (or largest) dissimilarity to the others.
+
+    Examples
+    --------
+    >>> lines = np.zeros((3, 9, 9), bool)
+    >>> lines[0, 1] = lines[1, 2] = lines[2, 7] = True
+    >>> most_central(lines)
+    1
+    """
+    (bound,) = choose(distance, ())
+    if bound.entry.info.better != "lower":
+        raise InputError(f"{distance} is no dissimilarity: more of it is better")
+    found = _same(maps)
+    apart = np.zeros((len(found), len(found)))
+    for i, one in enumerate(found):
+        for j, other in enumerate(found):
+            if i < j or (i > j and not bound.entry.info.symmetric):
+                apart[i, j] = score(one, other, distance).mean[distance]
+            elif i > j:
+                apart[i, j] = apart[j, i]
+    total = apart.max(axis=1) if largest else apart.sum(axis=1)
+    return int(np.argmin(total))
+
+
+def _same(maps: Sequence[Any]) -> list[BoolArray]:
+    found = [as_mask(one, f"map {number}") for number, one in enumerate(maps, start=1)]
+    if len(found) < 2 or len({one.shape for one in found}) > 1:
+        raise InputError(
+            f"a consensus needs two maps or more of one shape, got {[one.shape for one in found]}"
+        )
+    return found
+
+
+def _level(stack: NDArray[np.bool_], truth: BoolArray) -> tuple[float, float, float, float]:
+    """Return TPR, FPR, χ² of the mean counts, and the distance from the diagnosis line."""
+    size = truth.size
+    tp = float((stack & truth).sum()) / (len(stack) * size)
+    share = float(stack.sum()) / (len(stack) * size)
+    p = float(truth.sum()) / size
+    tpr = tp / p if p > 0 else 0.0
+    fpr = (share - tp) / (1 - p) if p < 1 else 0.0
+    known = 0 < share < 1 and p > 0
+    merit = (tpr - share) / (1 - share) * (share - fpr) / share if known else 0.0
+    return tpr, fpr, merit, abs(share - p) / float(np.hypot(p, 1 - p))

@@ -1,0 +1,164 @@
+"""Truth without people: votes, central maps and coherence against the formulas written out."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from edgecritic.cli.main import main
+from edgecritic.datasets.files import read_mask
+from edgecritic.datasets.write import write_map
+from edgecritic.errors import InputError
+from edgecritic.measures import score, score_alone
+from edgecritic.measures.coherence import edge_coherence
+from edgecritic.studies.consensus import consensus, most_central
+
+
+def noisy_maps(number=6, seed=0, grade=1):
+    rng = np.random.default_rng(seed)
+    truth = np.zeros((30, 40), bool)
+    truth[8, 3:37] = truth[8:25, 20] = True
+    return truth, [
+        (truth & (rng.random(truth.shape) < 0.9)) | (rng.random(truth.shape) < 0.01 * (1 + grade * k))
+        for k in range(number)
+    ]
+
+
+def test_levels_equal_the_formulas_written_out():
+    """Means over maps of counts against each level, one pixel at a time."""
+    _, maps = noisy_maps()
+    found = consensus(maps)
+    votes = sum(one.astype(int) for one in maps)
+    size, number = votes.size, len(maps)
+    expected, apart = [], []
+    for level in range(1, number + 1):
+        tp = fp = fn = tn = 0.0
+        for one in maps:
+            for set_, vote in zip(one.ravel(), votes.ravel(), strict=True):
+                wanted = vote >= level
+                tp += set_ and wanted
+                fp += set_ and not wanted
+                fn += wanted and not set_
+                tn += not set_ and not wanted
+        tp, fp, fn, tn = (count / size / number for count in (tp, fp, fn, tn))
+        q, p, tpr, fpr = tp + fp, tp + fn, tp / (tp + fn), fp / (fp + tn)
+        assert (found.tpr[level - 1], found.fpr[level - 1]) == pytest.approx((tpr, fpr))
+        expected.append((tpr - q) / (1 - q) * (q - fpr) / q)
+        ends = np.array([0.0, 1.0]), np.array([p, p])
+        along, to = ends[1] - ends[0], np.array([fpr, tpr]) - ends[0]
+        apart.append(abs(along[0] * to[1] - along[1] * to[0]) / np.hypot(*along))
+    assert found.chi2 == pytest.approx(expected)
+    assert found.from_line == pytest.approx(apart)
+    assert found.level == 1 + int(np.argmax(expected))
+    assert consensus(maps, method="roc").level == 1 + int(np.argmin(apart))
+    assert np.array_equal(found.truth, votes >= found.level)
+    assert found.scores == pytest.approx([score(one, found.truth, "chi2").mean["chi2"] for one in maps])
+
+
+def test_votes_find_a_truth_better_than_its_maps():
+    truth, maps = noisy_maps(9, grade=0)
+    best = max(score(one, truth, "f").mean["f"] for one in maps)
+    estimate = consensus(maps, method="roc").truth
+    assert score(estimate, truth, "f").mean["f"] > best
+
+
+def test_the_central_map_has_the_least_distance_to_the_others():
+    _, maps = noisy_maps(4)
+    apart = np.array([[score(a, b, "baddeley").mean["baddeley"] for b in maps] for a in maps])
+    assert most_central(maps) == int(np.argmin(apart.sum(axis=1)))
+    assert most_central(maps, largest=True) == int(np.argmin(apart.max(axis=1)))
+    chosen = consensus(maps, method="minimean")
+    assert np.array_equal(chosen.truth, maps[chosen.chosen])
+    with pytest.raises(InputError, match="no dissimilarity"):
+        most_central(maps, distance="f")
+    with pytest.raises(InputError, match="two maps or more"):
+        consensus(maps[:1])
+    with pytest.raises(InputError, match="must be one of"):
+        consensus(maps, method="vote")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "step", "expected"),
+    [((10,), 1, (0.95, 1.0)), ((10, 11), 1, (0.95, 0.516667)), ((10,), 2, (0.0, 1.0))],
+)
+def test_coherence_has_its_unit_values(rows, step, expected, turned):
+    """A line across 20 × 20 pixels, two pixels thick, and every second pixel of it."""
+    drawn = np.zeros((20, 20), bool)
+    drawn[list(rows), :] = True
+    drawn[:, np.arange(20) % step != 0] = False
+    edges, across = (drawn.T, 0.0) if turned else (drawn, np.pi / 2)
+    for direction in (None, np.full((20, 20), across)):
+        found = edge_coherence(edges, direction)
+        assert (found.continuation, found.thinness) == pytest.approx(expected, abs=1e-6)
+    value = 0.3 * expected[0] + 0.7 * expected[1]
+    alone = score_alone(edges, "kitchen_rosenfeld(gamma=0.3)").mean
+    assert next(iter(alone.values())) == pytest.approx(value, abs=1e-6)
+
+
+def plain_coherence(edges, direction):
+    """The measure pixel by pixel, as it is written."""
+
+    def a(alpha, beta):
+        apart = abs(alpha - beta) % (2 * np.pi)
+        return (np.pi - min(apart, 2 * np.pi - apart)) / np.pi
+
+    around = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
+    goes, thin = [], []
+    for r, c in np.argwhere(edges):
+        d, scores, used = direction[r, c], [], []
+        inside = [0 <= r + y < edges.shape[0] and 0 <= c + x < edges.shape[1] for y, x in around]
+        edge = [ok and edges[r + y, c + x] for ok, (y, x) in zip(inside, around, strict=True)]
+        for side in (d + np.pi / 2, d - np.pi / 2):
+            three = sorted(range(8), key=lambda k: -a(k * np.pi / 4, side))[:3]
+            value = {
+                k: a(d, direction[r + around[k][0], c + around[k][1]]) * a(k * np.pi / 4, side)
+                if edge[k]
+                else 0.0
+                for k in three
+            }
+            used.append(max(three, key=lambda k: value[k]))
+            scores.append(value[used[-1]])
+        goes.append(sum(scores) / 2)
+        thin.append(sum(not edge[k] for k in range(8) if k not in used) / 6)
+    return np.mean(goes), np.mean(thin)
+
+
+def test_coherence_equals_the_plain_loop():
+    rng = np.random.default_rng(3)
+    edges = rng.random((14, 17)) < 0.3
+    direction = rng.uniform(-np.pi, np.pi, edges.shape)
+    found = edge_coherence(edges, direction)
+    assert (found.continuation, found.thinness) == pytest.approx(plain_coherence(edges, direction))
+    assert edge_coherence(np.zeros((5, 5), bool)).value == 0
+    with pytest.raises(InputError, match="shape of the map"):
+        edge_coherence(edges, direction[1:])
+    with pytest.raises(InputError, match="2 dimensions"):
+        edge_coherence(np.ones((3, 3, 3), bool))
+    with pytest.raises(InputError, match="from 0 to 1"):
+        score_alone(edges, "kitchen_rosenfeld(gamma=2)")
+
+
+def test_the_command_writes_estimates_that_commands_take_as_truths(tmp_path, capsys):
+    truth, maps = noisy_maps(3)
+    for k, one in enumerate(maps):
+        write_map(tmp_path / f"d{k}" / "a.png", one)
+        write_map(tmp_path / f"d{k}" / "b.png", one[::-1])
+    folders = [str(tmp_path / f"d{k}") for k in range(3)]
+    out = tmp_path / "out"
+    assert main(["consensus", *folders, "-o", str(out), "--quiet"]) == 0
+    assert "agrees best with the estimated truths" in capsys.readouterr().out
+    assert np.array_equal(read_mask(out / "truth" / "a.png"), consensus(maps).truth)
+    assert main(["score", folders[0], "--truth", str(out / "truth"), "-m", "f", "--json"]) == 0
+    capsys.readouterr()
+    assert main(["consensus", *folders, "--method", "minimax", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["chosen"] for row in found["images"]} <= {"d0", "d1", "d2"}
+    write_map(tmp_path / "d0" / "c.png", truth)
+    assert main(["consensus", *folders, "--quiet"]) == 1
+    assert "d0: c: has no map in every folder" in capsys.readouterr().err
+    for wrong, words in ((folders[:1], "two folders"), ([*folders, "--threshold", "0"], "threshold")):
+        assert main(["consensus", *wrong]) == 1
+        assert words in capsys.readouterr().err
