@@ -34,6 +34,7 @@ PARTS = {
     "detectors": ("detectors",),
     "learned": ("learned",),
     "annotators": ("annotators", "cluster"),
+    "preference": ("preference",),
     "studio": ("studio",),
     "files": ("damage",),
     "adoption": ("starting", "adoption"),

@@ -293,11 +293,13 @@ def labels_and_lesions() -> object:
 
 
 def learned() -> object:
+    from edgecritic.annotators import output_strength, strength
     from edgecritic.learned import Model
     from edgecritic.protocols.presets import get_protocol
     from edgecritic.run.fit import FitRun
+    from edgecritic.run.folds import CrossRun
     from edgecritic.run.retrain import RetrainRun
-    from edgecritic.studies.retrain import RetrainStudy
+    from edgecritic.studies.retrain import CurvePoint, RetrainStudy
 
     model = Model(detector="pb", parameters={"a": [1.0]}, labels="all", seed=0, photos={"1": "ab"})
     runner = edgecritic.Benchmark(get_protocol("bsds"))
@@ -314,8 +316,11 @@ def learned() -> object:
         models={"all": model.as_dict()},
         photos=2,
         images=2,
+        outputs={"all": output_strength(STRENGTH, strength(TRUTHS, tolerance=2))},
+        curve=(CurvePoint.of(2, "all", "all", result),),
     )
-    return [FitRun(models={"all": model}, failures=()), RetrainRun(study=study, failures=())]
+    crossed = CrossRun(models=(model, model), maps="maps", result=result, failures=())
+    return [crossed, FitRun(models={"all": model}, failures=()), RetrainRun(study=study, failures=())]
 
 
 MAKERS = [

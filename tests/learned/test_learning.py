@@ -13,10 +13,11 @@ from edgecritic.detectors.base import bind
 from edgecritic.detectors.picture import as_picture
 from edgecritic.errors import DataError, InputError
 from edgecritic.learned import Model, fit, load_model, save_model, trainables
-from edgecritic.learned.base import photo_hash
+from edgecritic.learned.base import Marks, photo_hash
 from edgecritic.learned.colours import lab
 from edgecritic.learned.logistic import fit_best_view, fit_logistic
 from edgecritic.learned.models import shipped
+from edgecritic.learned.pb import _samples
 from edgecritic.learned.textons import _filters, cluster, filter_responses, nearest
 
 RNG = np.random.default_rng(6)
@@ -123,6 +124,30 @@ def test_same_photos_same_seed_same_digest(tmp_path: Path) -> None:
     assert first.digest[:12] in found.detector
     with pytest.raises(InputError, match="asks for the model"):
         detect(photo, f"pb(model='{tmp_path / 'm.json'}', digest='abc')")
+
+
+def test_weights_of_labels() -> None:
+    """Weights of one change nothing; labels that weigh half are as likely as half as many."""
+    photo, truth = scene()
+    plain = fit({"a": photo}, {"a": truth})
+    even = fit({"a": photo}, {"a": truth}, weight={"a": np.ones(truth.shape)})
+    assert even.digest == plain.digest
+    half = fit({"a": photo}, {"a": truth}, weight={"a": np.full(truth.shape, 0.5)})
+    first, second = (one.parameters["weights"]["texture"]["beta"] for one in (plain, half))
+    assert second[0] < first[0]
+    # The same pixels are drawn; each label stands for its weight, the background for itself.
+    weight = np.where(truth, RNG.random(truth.shape), 7.0)
+    marks = {"plain": Marks(truth), "weighted": Marks(truth, weight=weight)}
+    centres = load_model(shipped("pb")).parameters["textons"]
+    found = _samples(as_picture(photo), marks, centres, 3)
+    np.testing.assert_array_equal(found["plain:cues"], found["weighted:cues"])
+    ratio = found["weighted:importance"] / found["plain:importance"]
+    on = found["plain:truth"]
+    np.testing.assert_allclose(ratio[on], weight[truth])  # all 100 labels, in raster order
+    np.testing.assert_array_equal(ratio[~on], 1)
+    for wrong in (np.ones((3, 3)), np.full(truth.shape, -1.0), np.full(truth.shape, np.nan)):
+        with pytest.raises(InputError, match="weights of a"):
+            fit({"a": photo}, {"a": truth}, weight={"a": wrong})
 
 
 def test_learning_refuses_what_it_cannot_use() -> None:

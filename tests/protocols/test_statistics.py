@@ -39,6 +39,7 @@ def test_few_and_infinite_values():
     assert (one.mean, one.median) == (2, 2)
     assert math.isnan(one.sd)
     assert math.isnan(one.low)
+    assert describe_cases([0.1, 0.1, 0.1]).sd == 0 < np.std([0.1, 0.1, 0.1])  # the mean is rounded
     endless = describe_cases([1.0, 2.0, math.inf])
     assert endless.mean == math.inf
     assert endless.median == 2

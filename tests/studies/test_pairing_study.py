@@ -95,6 +95,8 @@ def test_planes_of_all_axes_and_squares_around_truth_points():
     mask[6:24, 7:27, 8:30] = True
     maps = volume_maps(mask.astype(float), mask, "central", planes=2)
     assert [truth.shape for _, truth in maps] == [(34, 38)] * 2 + [(30, 38)] * 2 + [(30, 34)] * 2
+    for candidate, truth in volume_maps(mask.astype(float), mask, "", planes=2):
+        assert np.array_equal(candidate, truth)
     cut = cut_samples(maps, [3, 11], 40)
     assert [len(rows) for rows in cut.values()] == [40, 40]
     for small, large in zip(cut[3], cut[11], strict=True):

@@ -11,7 +11,7 @@ from typing import Literal
 __all__ = [
     *("add_truth", "add_data_options", "add_tolerance", "add_out", "add_json", "add_jobs", "add_cluster"),
     *("add_fresh", "add_cache", "add_ids", "add_quiet", "add_split", "add_binarize", "add_spacing"),
-    *("add_model_out", "add_resample", "add_surface", "add_tiles"),
+    *("add_model_out", "add_resample", "add_seen", "add_surface", "add_tiles"),
     *("read_numbers", "read_spacing", "read_named", "whole_number"),
 ]
 
@@ -142,6 +142,13 @@ def add_model_out(group: argparse._ActionsContainer) -> None:
     )
     group.add_argument(
         "--wait", action="store_true", help="wait while another command writes into that folder"
+    )
+
+
+def add_seen(group: argparse._ActionsContainer) -> None:
+    """Add the consent to photos that a detector has learned from."""
+    group.add_argument(
+        "--seen", action="store_true", help="take photos that a detector has learned from, too"
     )
 
 

@@ -19,6 +19,7 @@ from edgecritic.cli._options import (
     add_out,
     add_quiet,
     add_resample,
+    add_seen,
     add_spacing,
     add_tiles,
     add_truth,
@@ -103,6 +104,7 @@ def add_parser(subparsers: Any) -> None:
     add_data_options(data)
     add_spacing(data)
     add_resample(data)
+    add_seen(data)
     add_tiles(data)
     output = parser.add_argument_group("output")
     add_out(output, "results and report")
@@ -158,6 +160,7 @@ def run(args: argparse.Namespace) -> int:
             oracle=args.oracle,
             cache=args.cache,
             resize=args.resize,
+            seen=args.seen,
             progress=step,
         )
     if args.out is not None:
@@ -290,6 +293,7 @@ def _judge_by_strength(
             spacing=read_spacing(args.spacing),
             resample=args.resample,
             fresh=args.fresh,
+            seen=args.seen,
             cache=args.cache,
             progress=step,
         )

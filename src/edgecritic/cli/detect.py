@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Literal, cast
 
-from edgecritic.cli._options import add_jobs, add_json, add_out, add_quiet
+from edgecritic.cli._options import add_jobs, add_json, add_out, add_quiet, add_seen
 
 __all__ = ["add_parser", "run"]
 
@@ -33,9 +33,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="write binary maps: crests of at least T of the strongest (0 to 1), with --style matlab the "
         "rules of its edge(); 'auto' takes hysteresis with thresholds by the image, 'rosin' and 'otsu' one",
     )
-    what.add_argument(
-        "--seen", action="store_true", help="take photos that the detector has learned from, too"
-    )
+    add_seen(what)
     form = parser.add_argument_group("output")
     form.add_argument(
         "--format",

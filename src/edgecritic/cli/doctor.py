@@ -79,5 +79,5 @@ def _verdict(diagnosis: Diagnosis) -> str:
         count = len(diagnosis.errors)
         return f"{count} error{'s' * (count != 1)}: fix {'them' if count != 1 else 'it'} first."
     if any(finding.kind == "volumes" for finding in diagnosis.findings):
-        return "No errors: ready for edgecritic score (bench takes images only)."
+        return "No errors: ready for edgecritic score, or for bench --protocol volume."
     return "No errors: ready to be scored."

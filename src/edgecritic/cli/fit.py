@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from edgecritic.cli._options import (
     add_binarize,
@@ -16,6 +17,10 @@ from edgecritic.cli._options import (
     add_truth,
     whole_number,
 )
+
+if TYPE_CHECKING:
+    from edgecritic.run.fit import Labels
+    from edgecritic.run.folds import CrossRun
 
 __all__ = ["add_parser", "run"]
 
@@ -40,14 +45,22 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     what.add_argument(
         "--labels",
         default="all",
-        metavar="all|consensus|S",
-        help="labels of any annotator (default), of all annotators, or of at least this strength: 0.6",
+        metavar="all|consensus|weighted|S",
+        help="labels of any annotator (default), of all annotators, of any but weighted by the share of "
+        "annotators who drew them, or of at least this strength: 0.6",
     )
     what.add_argument(
         "--weak",
         choices=("negative", "ignore"),
         default="negative",
         help="take the other labels as background (default) or leave them out",
+    )
+    what.add_argument(
+        "--folds",
+        type=whole_number(2),
+        metavar="K",
+        help="cross-validate as well: learn K times without a part of the photos and judge that part; models "
+        "and maps go into the folder FILE.folds",
     )
     what.add_argument("--seed", type=whole_number(0), default=0, metavar="N", help="of what is drawn (0)")
     work = parser.add_argument_group("work")
@@ -84,9 +97,36 @@ def run(args: argparse.Namespace) -> int:
         )
     (model,) = found.models.values()
     save_model(args.out, model)
+    crossed = None if args.folds is None else _crossed(args, labels)
+    failures = list(dict.fromkeys([*found.failures, *(crossed.failures if crossed else ())]))
     if args.json:
-        print_json(found.as_dict())
+        more = {} if crossed is None else {"cross_validation": crossed.as_dict()}
+        print_json({**found.as_dict(), **more})
     else:
         print(model)
         print(f"Model: {args.out}")
-    return tell_failures(found.failures)
+        if crossed is not None:
+            print(f"{crossed}\nMaps: {args.out}.folds/maps")
+    return tell_failures(failures)
+
+
+def _crossed(args: argparse.Namespace, labels: Labels) -> CrossRun:
+    from edgecritic.cli._output import progress
+    from edgecritic.run.folds import cross_validate
+
+    with progress("cross-validating", unit="photo", quiet=args.quiet) as step:
+        return cross_validate(
+            args.photos,
+            args.truth,
+            args.detector,
+            folds=args.folds,
+            out=f"{args.out}.folds",
+            labels=labels,
+            seed=args.seed,
+            split=args.split,
+            binarize=args.binarize,
+            jobs=args.jobs,
+            fresh=args.fresh,
+            cache=args.cache,
+            progress=step,
+        )

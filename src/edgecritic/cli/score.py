@@ -327,7 +327,8 @@ def _print_folder(found: ScoreRun, args: argparse.Namespace) -> None:
     amiss = "".join(f", {count} {what}" for count, what in lost if count)
     kinds = sorted({len(case.shape) for case in found.cases.values() if case.shape})
     where = f", judged in {' and '.join(f'{ndim}-D' for ndim in kinds)}" if kinds else ""
-    print(f"{len(found.cases)} images{where}{told}{amiss}")
+    images = f"{len(found.cases)} image{'s' * (len(found.cases) != 1)}"
+    print(f"{images}{where}{told}{amiss}")
     for note in (
         *found.notes,
         *(f"{name}: {one}" for name, case in found.cases.items() for one in case.notes),

@@ -15,6 +15,7 @@ from edgecritic.cli._options import (
     add_json,
     add_out,
     add_quiet,
+    add_seen,
     add_split,
     add_surface,
     add_truth,
@@ -56,6 +57,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "-s", "--strategy", metavar="ID", help="draw ROC and precision-recall curves under this strategy too"
     )
     what.add_argument("--grey", action="store_true", help="use the luminance of colour images")
+    add_seen(what)
     work = parser.add_argument_group("work")
     add_jobs(work)
     add_cluster(work)
@@ -96,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
             jobs=args.jobs,
             cluster=args.cluster,
             fresh=args.fresh,
+            seen=args.seen,
             each=save if args.out else None,
             progress=step,
         )

@@ -26,17 +26,20 @@ DIGITS = 12
 
 
 class Marks(NamedTuple):
-    """What is learned from one photo: pixels that are boundaries, and pixels that are neither nor.
+    """What is learned from one photo: pixels that are boundaries, those that are neither nor, and weights.
 
     Attributes
     ----------
     boundary : bool array
     unsure : bool array or None
         Labels that are left out: neither boundary nor background, nor is anything near them.
+    weight : float array or None
+        How much each boundary pixel counts; all alike if None.
     """
 
     boundary: BoolArray
     unsure: BoolArray | None = None
+    weight: NDArray[np.float64] | None = None
 
 
 class Model(Value):

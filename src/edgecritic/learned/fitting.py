@@ -22,6 +22,7 @@ def fit(
     detector: str = "pb",
     *,
     unsure: Mapping[str, Any] | None = None,
+    weight: Mapping[str, Any] | None = None,
     told: str = "all",
     seed: int = 0,
 ) -> Model:
@@ -38,6 +39,9 @@ def fit(
         ``pb``, or another of ``edgecritic.learned.trainables``.
     unsure : mapping of name to map or maps, optional
         Labels that are neither boundary nor background.
+    weight : mapping of name to array, optional
+        How much each label counts, for example ``np.max(strength(truths).strengths, axis=0)``; numbers from
+        0 on, of the shape of the photo.
     told : str
         How the model calls its labels.
     seed : int
@@ -74,7 +78,8 @@ def fit(
     marks = {}
     for name in names:
         left_out = None if unsure is None else _union(unsure[name], pictures[name], name)
-        marks[name] = {told: Marks(_union(labels[name], pictures[name], name), left_out)}
+        counts = None if weight is None else _weights(weight[name], pictures[name].shape, name)
+        marks[name] = {told: Marks(_union(labels[name], pictures[name], name), left_out, counts)}
     hashes = {name: photo_hash(one) for name, one in pictures.items()}
 
     def each(stage: Stage, known: Any) -> Sequence[Arrays]:
@@ -115,6 +120,15 @@ def _union(maps: Any, picture: Picture, name: str) -> Any:
     found = None
     for one in _checked(several, picture.shape, name):
         found = one if found is None else found | one
+    return found
+
+
+def _weights(given: Any, shape: tuple[int, ...], name: str) -> Any:
+    import numpy as np
+
+    found = np.asarray(given, np.float64)
+    if found.shape != shape or not (np.isfinite(found).all() and (found >= 0).all()):
+        raise InputError(f"weights of {name} must be numbers from 0 on, of the shape {shape} of the photo")
     return found
 
 

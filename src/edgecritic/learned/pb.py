@@ -268,7 +268,8 @@ def pb_stages(*, textons: int = TEXTONS) -> tuple[Stage, ...]:
     Notes
     -----
     From each photo 400 pixels on labels and 800 farther than 0.75 % of the diagonal from all of them,
-    weighted by the number of pixels they stand for. The orientation of a label is not known: the best one by
+    weighted by the number of pixels they stand for, labels also by their weight where they have one. The
+    orientation of a label is not known: the best one by
     the present weights and the weights take turns until these change by less than 10⁻⁴. A grey photo has no
     gradient of colour.
     """
@@ -308,7 +309,8 @@ def _samples(picture: Picture, marks: Mapping[str, Marks], centres: Any, seed: i
             drawn = np.sort(rng.choice(pixels, min(wanted, pixels.size), replace=False))
             chosen.append(drawn)
             truth.append(np.full(drawn.size, on))
-            importance.append(np.full(drawn.size, pixels.size / max(drawn.size, 1)))
+            share = np.full(drawn.size, pixels.size / max(drawn.size, 1))
+            importance.append(share if mark.weight is None or not on else share * mark.weight.flat[drawn])
         found[f"{scheme}:cues"] = stack[:, np.concatenate(chosen)].transpose(1, 0, 2)
         found[f"{scheme}:truth"] = np.concatenate(truth)
         found[f"{scheme}:importance"] = np.concatenate(importance)

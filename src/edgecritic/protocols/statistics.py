@@ -109,13 +109,18 @@ def describe_cases(
         count=count,
         left_out=given.size - count,
         mean=float(known.mean()),
-        sd=float(known.std(ddof=1)) if count > 1 and finite else nothing,
+        sd=_deviation(known) if count > 1 and finite else nothing,
         median=median,
         q1=q1,
         q3=q3,
         low=float(low),
         high=float(high),
     )
+
+
+def _deviation(values: Array) -> float:
+    """Return the standard deviation, exactly 0 where all values are the same."""
+    return 0.0 if (values == values[0]).all() else float(values.std(ddof=1))
 
 
 def compare_cases(

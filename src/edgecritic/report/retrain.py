@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from edgecritic.annotators.plots import output_bars
+from edgecritic.figures import look
 from edgecritic.protocols.plots import recall_curve, recall_frame
 from edgecritic.report.sections import Content, Figure, Report, Table, draw, study_report
 from edgecritic.run.retrain import RetrainRun
@@ -27,8 +29,8 @@ def retrain_report(run: RetrainRun, *, figure: bool = True) -> Report:
             ("judged on", f"{study.images} other photos, protocol bsds"),
             ("practical", f"a difference of ODS of at least {PRACTICAL:g}"),
         ),
-        tables=(_scores(study), _weights(study)),
-        figures=(_curves(study),) if figure else (),
+        tables=(_scores(study), _weights(study), *_points(study)),
+        figures=(_curves(study), *_outputs(study), *_learning(study)) if figure else (),
         problems=tuple(map(str, run.failures)),
     )
 
@@ -97,3 +99,86 @@ def _curves(study: RetrainStudy) -> Figure:
         paint,
         size=(9.6, 4.9),
     )
+
+
+def _outputs(study: RetrainStudy) -> list[Figure]:
+    shown = {name: one.as_dict() for name, one in study.outputs.items()}
+    if not shown:
+        return []
+
+    def paint(figure: Any) -> None:
+        panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+        for panel, (name, told) in zip(panels, shown.items(), strict=True):
+            output_bars(panel, told["outputs"], told["shares"], told["levels"])
+            rho = "" if told["rho"] is None else f", ρ = {told['rho']:.3f}"
+            panel.set_title(f"learned from {name} labels{rho}")
+            if panel is not panels[-1]:
+                panel.get_legend().remove()
+        for panel in panels[1:]:
+            panel.set_ylabel("")
+
+    return [
+        draw(
+            "figure7",
+            "How strong the labels are that outputs match",
+            "As Fig. 7 of the paper, for the models with colour: of the labels matched with pixels of each "
+            "output, the share of each strength. ρ is Spearman's correlation of output and strength over all "
+            "matched pairs.",
+            paint,
+            size=(9.6, 3.8),
+        )
+    ]
+
+
+def _points(study: RetrainStudy) -> list[Table]:
+    if not study.curve:
+        return []
+    body: list[tuple[Content, ...]] = [
+        (one.trained, one.judged, one.photos, one.ods, one.low, one.high) for one in study.curve
+    ]
+    return [
+        Table(
+            name="curve",
+            title="Learning curve",
+            header=("learned from", "judged on", "photos", "ODS", "from", "to"),
+            body=tuple(body),
+            digits=4,
+            note="Models with colour. Photos are a seeded choice, each within the next; textons are learned "
+            "from them too. Intervals of 95 % are over the judged images: they do not tell what another "
+            "choice of photos would change.",
+        )
+    ]
+
+
+def _learning(study: RetrainStudy) -> list[Figure]:
+    if not study.curve:
+        return []
+    names = list(dict.fromkeys(one.trained for one in study.curve))
+
+    def paint(figure: Any) -> None:
+        for panel, judged in zip(figure.subplots(1, 2), JUDGES, strict=True):
+            for number, name in enumerate(names):
+                points = [one for one in study.curve if (one.trained, one.judged) == (name, judged)]
+                sizes, values = [one.photos for one in points], [one.ods for one in points]
+                style = look(number)
+                panel.plot(sizes, values, marker="o", label=f"learned from {name} labels", **style)
+                low, high = ([one.low for one in points], [one.high for one in points])
+                if None not in low:
+                    panel.fill_between(sizes, low, high, color=style["color"], alpha=0.12, linewidth=0)
+            panel.set_xscale("log", base=2)
+            panel.set_xticks(sizes, [str(size) for size in sizes])
+            panel.set_xlabel("photos that were learned from")
+            panel.set_ylabel("ODS")
+            panel.set_title(f"judged on {judged} labels")
+            panel.legend(frameon=False, loc="lower right")
+
+    return [
+        draw(
+            "learning",
+            "Learning curve",
+            "ODS of the models with colour over the number of photos. Bands: intervals of 95 % over the "
+            "judged images, which all points share.",
+            paint,
+            size=(9.6, 3.8),
+        )
+    ]

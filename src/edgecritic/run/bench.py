@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from edgecritic.datasets.cases import Case, Dataset
 from edgecritic.datasets.spacing import Sizes
-from edgecritic.errors import InputError
+from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Resample
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.presets import Protocol
@@ -24,6 +24,7 @@ from edgecritic.run.plan import plan_of, summed_up, write_plan
 from edgecritic.run.protocol_file import find_protocol
 from edgecritic.run.regions import judge_regions, region_entries
 from edgecritic.run.results import Failure, Run
+from edgecritic.run.seen import without_seen
 from edgecritic.run.store import RECORDS
 
 __all__ = ["BenchRun", "run_bench"]
@@ -83,6 +84,7 @@ def run_bench(
     curves: Sequence[dict[str, Any]] = (),
     cache: bool = True,
     resize: str | None = None,
+    seen: bool = False,
     progress: Progress | None = None,
 ) -> BenchRun:
     """Judge every image of every detector under one protocol.
@@ -135,6 +137,9 @@ def run_bench(
         (`edgecritic.run.cache.cache_folder`).
     resize : "nearest", "bilinear", "bicubic", optional
         How predictions of classes are resized to the size of their truths; without it they must have it.
+    seen : bool
+        Judge maps of photos that their detector has learned from, too. By default those that
+        :func:`edgecritic.run.detect_folder` has listed beside its maps are failures.
     progress : callable, optional
         Called with (done, total).
     """
@@ -180,7 +185,12 @@ def run_bench(
             )
         else:
             sets = data_sets(detectors, truth, **places)
+            for name, place in detectors.items() if not seen else ():
+                sets[name], lost = without_seen(name, place, sets[name])
+                failures += lost
             work = _jobs(sets, chosen, tuple(extras), folder, fresh, people, reading, kept)
+        if not work and failures:
+            raise DataError(f"no image can be judged: {failures[0].message}")
         plan = plan_of(work, sets, Path(truth).resolve().name, draws)
         if folder is not None:
             write_plan(folder, plan)

@@ -13,7 +13,6 @@ from edgecritic.datasets.names import split_name
 from edgecritic.datasets.write import write_map
 from edgecritic.detectors.base import Detection, bind, detect, detectors
 from edgecritic.detectors.matlab import edge_matlab
-from edgecritic.detectors.picture import as_picture
 from edgecritic.detectors.thresholds import AUTOMATIC, automatic_threshold
 from edgecritic.errors import InputError
 from edgecritic.geometry import Geometry, size_text
@@ -21,9 +20,10 @@ from edgecritic.ids import Id
 from edgecritic.run.executor import Progress, run_tasks
 from edgecritic.run.images import list_images, load_geometry, load_image
 from edgecritic.run.results import Failure, attempt, failure_rows
+from edgecritic.run.seen import SEEN, list_seen, name_in_model
 from edgecritic.values import Value
 
-__all__ = ["DetectRun", "DetectedMap", "detect_folder", "refuse_seen"]
+__all__ = ["DetectRun", "DetectedMap", "detect_folder"]
 
 
 class DetectedMap(Value):
@@ -39,6 +39,8 @@ class DetectedMap(Value):
         The pixel size that the detector used; ``None`` if it worked in pixels.
     notes : tuple of str
         What is to be said of the pixel size, if the file tells one, and of the way the map was made.
+    learned_from : bool
+        Whether the detector has learned from this photo.
     """
 
     image: str
@@ -47,6 +49,7 @@ class DetectedMap(Value):
     maximum: float
     spacing: tuple[float, ...] | None = None
     notes: tuple[str, ...] = ()
+    learned_from: bool = False
 
 
 class DetectRun(Value):
@@ -124,7 +127,8 @@ def detect_folder(
         Depth of .png files.
     seen : bool
         Take photos that the model of a detector that learns was fitted to, too. By default they are failures:
-        a benchmark on them tells nothing about new photos.
+        a benchmark on them tells nothing about new photos. Their maps are listed in ``learned-from.json``
+        beside them, and `bench` refuses these.
     jobs, progress
         See :func:`edgecritic.run.executor.run_tasks`.
     """
@@ -148,6 +152,8 @@ def detect_folder(
     ]
     found = dict(run_tasks(_detected, work, jobs=jobs, progress=progress))
     ordered = [found[file] for file in files]
+    maps = {split_name(Path(one.map).name)[0]: one for one in ordered if isinstance(one, DetectedMap)}
+    list_seen(Path(out), maps, {name: str(bound) for name, one in maps.items() if one.learned_from})
     return DetectRun(
         detector=str(bound),
         images=tuple(one for one in ordered if isinstance(one, DetectedMap)),
@@ -165,8 +171,12 @@ def _detected(job: _Job) -> tuple[Path, DetectedMap | Failure]:
 
 def _written(job: _Job, name: str) -> DetectedMap:
     image, kind = load_image(job.file, grey=job.grey)
-    if not job.seen:
-        refuse_seen(job.detector, image, kind)
+    known = name_in_model(job.detector, image, kind)
+    if known is not None and not job.seen:
+        raise InputError(
+            f"{job.detector.name} has learned from this photo (as {known}): {SEEN}",
+            remedy="use other photos, another model, or say --seen",
+        )
     geometry = load_geometry(job.file)
     spacing, told = _spacing(geometry, job)
     found = detect(image, job.detector, kind=kind, spacing=spacing)
@@ -183,7 +193,8 @@ def _written(job: _Job, name: str) -> DetectedMap:
         pixels=pixels,
         maximum=found.maximum,
         spacing=spacing,
-        notes=(*told, *found.notes),
+        notes=(*told, *found.notes, *([] if known is None else [f"was learned from (as {known}); {SEEN}"])),
+        learned_from=known is not None,
     )
 
 
@@ -195,20 +206,6 @@ def _spacing(geometry: Geometry | None, job: _Job) -> tuple[tuple[float, ...] | 
     if job.detector.options.get("style") == "matlab" or 3 not in detectors.get(job.detector.name).info.ndim:
         return None, (f"voxel size {told} is not used: {job.detector} works in pixels",)
     return geometry.spacing, (f"voxel size {told} is used: scales are in its unit",)
-
-
-def refuse_seen(detector: Any, image: Any, kind: Any) -> None:
-    """Raise if a photo is among those that the detector has learned from."""
-    bound = bind(detector)
-    if bound.entry.info.model is None:
-        return
-    known = bound.entry.info.model(bound.id).knows(as_picture(image, kind))
-    if known is not None:
-        raise InputError(
-            f"{bound.entry.name} has learned from this photo (as {known}): "
-            "scores on it tell nothing about new photos",
-            remedy="use other photos, another model, or say --seen",
-        )
 
 
 def _chosen(found: Detection, image: Any, job: _Job) -> Any:

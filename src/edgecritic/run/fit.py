@@ -31,7 +31,7 @@ from edgecritic.values import Value
 
 __all__ = ["FitRun", "Labels", "Weak", "fit_folder", "photo_cases"]
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 NEAR = 0.0075
 """Labels of two annotators are the same within this share of the diagonal."""
 
@@ -48,42 +48,49 @@ class Labels:
         Labels of at least this strength: 0 for all, 1 for those that all annotators drew.
     weak : {"negative", "ignore"}
         Whether the other labels are background, or left out.
+    weighted : bool
+        Whether a label counts as much as its strength, the share of annotators who drew it.
 
     Examples
     --------
-    >>> str(Labels.parse("consensus")), str(Labels.parse("0.6", "ignore"))
-    ('consensus', 'strength ≥ 0.6, weak left out')
+    >>> str(Labels.parse("consensus")), str(Labels.parse("0.6", "ignore")), str(Labels.parse("weighted"))
+    ('consensus', 'strength ≥ 0.6, weak left out', 'weighted by strength')
     """
 
     level: float = 0.0
     weak: Weak = "negative"
+    weighted: bool = False
 
     @classmethod
     def parse(cls, text: str | float, weak: Weak = "negative") -> Labels:
-        """Read ``all``, ``consensus`` or a strength from 0 to 1."""
-        words = {"all": 0.0, "consensus": 1.0}
+        """Read ``all``, ``consensus``, ``weighted`` or a strength from 0 to 1."""
+        words = {"all": 0.0, "consensus": 1.0, "weighted": 0.0}
         try:
             level = words[text] if isinstance(text, str) and text in words else float(text)
         except ValueError:
             level = math.nan
         if not 0 <= level <= 1:
-            raise InputError(f"labels must be all, consensus, or a strength from 0 to 1, got {text!r}")
+            raise InputError(
+                f"labels must be all, consensus, weighted, or a strength from 0 to 1, got {text!r}"
+            )
         if weak not in ("negative", "ignore"):
             raise InputError(f'weak must be "negative" or "ignore", got {weak!r}')
-        return cls(level, weak)
+        return cls(level, weak, text == "weighted")
 
     def __str__(self) -> str:
         if self.level == 0:
-            return "all"
+            return "weighted by strength" if self.weighted else "all"
         name = "consensus" if self.level == 1 else f"strength ≥ {self.level:g}"
         return name if self.weak == "negative" else f"{name}, weak left out"
 
     def marks(self, truths: Sequence[BoolArray], *, cache: Path | None = None) -> Marks:
         """Return what is to be learned from the maps of one photo."""
         every = reduce(or_, truths)
-        if self.level == 0:
+        if self.level == 0 and not self.weighted:
             return Marks(every)
         found = weigh_labels(truths, tolerance=NEAR * math.hypot(*every.shape), cache=cache)
+        if self.weighted:
+            return Marks(every, weight=np.max(found.strengths, axis=0))
         strong = reduce(or_, found.at_least(self.level))
         return Marks(strong, every & ~strong if self.weak == "ignore" else None)
 
@@ -247,7 +254,7 @@ def _extract(job: _Job) -> tuple[str, str, Arrays] | Failure:
 def _extracted(job: _Job) -> tuple[str, str, Arrays]:
     case = job.case.read(image=True)
     known = hashlib.sha256(json.dumps(job.known, sort_keys=True).encode()).hexdigest()
-    labels = [[one.level, one.weak] for one in job.labels]
+    labels = [[one.level, one.weak, one.weighted] for one in job.labels]
     settings = [job.detector, job.stage.name, known, labels, job.seed, job.binarize]
     key = record_key([RECORD_VERSION, settings, digest(case.contents.values())])
 

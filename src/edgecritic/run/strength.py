@@ -28,6 +28,7 @@ from edgecritic.run.files import write_json
 from edgecritic.run.judge import Loaded, Reading
 from edgecritic.run.protocol_file import find_protocol
 from edgecritic.run.results import Failure, Run, attempt, failure_rows
+from edgecritic.run.seen import without_seen
 from edgecritic.run.store import RECORDS, kept, record_key, safe_name
 
 __all__ = ["StrengthRun", "run_strength", "SCHEMA"]
@@ -75,6 +76,7 @@ def run_strength(
     resample: Resample = None,
     fresh: bool = False,
     only: Collection[str] | None = None,
+    seen: bool = False,
     cache: bool = True,
     progress: Progress | None = None,
 ) -> StrengthRun:
@@ -91,7 +93,7 @@ def run_strength(
     Parameters
     ----------
     detectors, truth, protocol, out, jobs, cluster, masks, split
-    binarize, spacing, resample, fresh, cache, progress
+    binarize, spacing, resample, fresh, seen, cache, progress
         As for :func:`edgecritic.run.bench.run_bench`; the same `out` may be used.
     levels : sequence of float
         Strengths in [0, 1].
@@ -112,15 +114,18 @@ def run_strength(
     folder = absolute(out)
     reading = Reading(binarize, spacing, resample)
     work: list[_Job] = []
+    failures: list[Failure] = []
     for name, place in detectors.items():
         found = find_cases(absolute(place), Path(truth).absolute(), masks=absolute(masks), split=split)
         if not found.cases:
             raise DataError(f"{'; '.join(found.no_case())}", path=place)
+        if not seen:
+            found, lost = without_seen(name, place, found)
+            failures += lost
         records = None if folder is None else folder / RECORDS / "@strength" / safe_name(name)
         cases = [case for case in found if only is None or case.id in only]
         work += [_Job(name, case, chosen, steps, drawn, seed, records, fresh, reading) for case in cases]
     finished: dict[str, dict[str, Any]] = {name: {} for name in detectors}
-    failures: list[Failure] = []
     with open_cache(cache) as known:
         work = [replace(job, cache=known) for job in work]
         for done in run_tasks(_judge, work, jobs=jobs, cluster=cluster, progress=progress):

@@ -25,6 +25,7 @@ from edgecritic.measures.scoring import choose, default_measures
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.images import list_images, load_image
 from edgecritic.run.results import Failure, attempt, failure_rows
+from edgecritic.run.seen import SEEN, name_in_model
 from edgecritic.run.store import RECORDS, Store, record_key
 from edgecritic.tuning.ladder import Detector, Thresholds
 from edgecritic.tuning.result import Tuning, matched_measures
@@ -34,7 +35,7 @@ from edgecritic.values import Value
 
 __all__ = ["TuneRun", "tune_folder"]
 
-RECORD_VERSION = 2
+RECORD_VERSION = 3
 _NAMES = ("detectors", "measures", "better")
 _ARRAYS = {"thresholds": np.float64, "values": np.float64, "counts": np.int64, "confusion": np.int64}
 
@@ -75,6 +76,7 @@ class _Job:
     mask: Path | None
     folder: Path | None
     fresh: bool
+    seen: bool
 
 
 def tune_folder(
@@ -94,6 +96,7 @@ def tune_folder(
     jobs: int | None = None,
     cluster: str | None = None,
     fresh: bool = False,
+    seen: bool = False,
     each: Callable[[str, Tuning, Any], None] | None = None,
     progress: Progress | None = None,
 ) -> TuneRun:
@@ -124,6 +127,8 @@ def tune_folder(
         See :func:`edgecritic.run.executor.run_tasks`.
     fresh : bool
         Compute everything anew.
+    seen : bool
+        Take photos that a detector has learned from, too; by default they are failures.
     each : callable, optional
         Called with name, tuning (with its maps) and image for every image that was computed now.
     """
@@ -149,6 +154,7 @@ def tune_folder(
             mask=valid.get(name),
             folder=records,
             fresh=fresh,
+            seen=seen,
         )
         for name, (path, truths) in cases.items()
     ]
@@ -246,6 +252,7 @@ def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
         if content is not None:
             return _as_tuning(content), None, key
     image, kind = load_image(image_file, grey=job.grey)
+    _refuse_seen(job, image, kind)
     grid = find_grid(image_file, [*(truth_files or [image_file]), *masks])
     image = grid.bring(image_file, image)
     maps = [
@@ -265,6 +272,15 @@ def _tuning(job: _Job) -> tuple[Tuning, Any, str | None]:
         **{**job.options, "detectors": detectors},
     )
     return found, image, key
+
+
+def _refuse_seen(job: _Job, image: Any, kind: Any) -> None:
+    for one in () if job.seen else job.options["detectors"] or ():
+        if isinstance(one, str) and name_in_model(one, image, kind) is not None:
+            raise InputError(
+                f"{bind(one).entry.name} has learned from this photo: {SEEN}",
+                remedy="use other photos, another model, or say --seen",
+            )
 
 
 def _with_maps(job: _Job) -> list[Detector] | None:
@@ -296,6 +312,7 @@ def _key(job: _Job, detectors: Sequence[Detector] | None, files: list[str]) -> s
         job.binarize,
         job.surface,
         job.mask is not None,
+        job.seen,
     ]
     return record_key([RECORD_VERSION, settings, files])
 

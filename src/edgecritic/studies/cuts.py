@@ -126,9 +126,11 @@ def volume_maps(image: NDArray[Any], mask: BoolArray, detector: str, *, planes: 
     """Return the edges of planes of a volume along all three axes, and the borders of a mask in them.
 
     Up to `planes` planes of each axis, evenly spread over those that the mask meets. The truth is the inner
-    boundary of the mask in the plane, thinned; a mask that is a thin surface is its own boundary.
+    boundary of the mask in the plane, thinned; a mask that is a thin surface is its own boundary. Without a
+    detector's name the image is a map itself, of strength, or a binary one of which the boundary is taken.
     """
     from edgecritic.maps.boundaries import inner_boundary
+    from edgecritic.maps.thinning import thin
 
     found = []
     for axis in range(3):
@@ -136,8 +138,11 @@ def volume_maps(image: NDArray[Any], mask: BoolArray, detector: str, *, planes: 
         met = np.flatnonzero(views[1].any(axis=(1, 2)))
         for place in met[np.unique(np.linspace(0, met.size - 1, min(planes, met.size)).astype(np.int64))]:
             truth = inner_boundary(views[1][place])
+            plane = views[0][place]
+            if not detector and np.isin(plane, (0, 1)).all():
+                plane = thin(inner_boundary(plane > 0)).astype(np.float64)
             if truth.any():
-                found.append(image_maps(views[0][place], truth, detector))
+                found.append(image_maps(plane, truth, detector))
     return found
 
 

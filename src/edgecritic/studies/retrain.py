@@ -7,19 +7,48 @@ After section 5.1 of X. Hou, A. Yuille and C. Koch: Boundary detection benchmark
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
+from edgecritic.annotators.outputs import OutputStrength
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.bootstrap import PairedTest
 from edgecritic.values import Value
 
-__all__ = ["PRACTICAL", "JUDGES", "RetrainStudy"]
+__all__ = ["PRACTICAL", "JUDGES", "WEIGHTED", "CurvePoint", "RetrainStudy"]
 
 PRACTICAL = 0.005
 """Differences of ODS below this are of no practical use, whether or not they are significant."""
 
 JUDGES = ("all", "consensus")
 """The labels that models are judged on."""
+
+WEIGHTED = "weighted by strength"
+"""The name of labels that count as much as the share of annotators who drew them."""
+
+
+class CurvePoint(Value):
+    """ODS of a model with colour that learned from so many photos, with its interval (None without one)."""
+
+    photos: int
+    trained: str
+    judged: str
+    ods: float
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, photos: int, trained: str, judged: str, result: BenchmarkResult) -> CurvePoint:
+        """Return the point of a result."""
+        found = None if result.intervals is None else result.intervals.ods
+        return cls(
+            photos=photos,
+            trained=trained,
+            judged=judged,
+            ods=result.ods.f,
+            low=None if found is None else found.low,
+            high=None if found is None else found.high,
+        )
 
 
 class RetrainStudy(Value):
@@ -39,9 +68,14 @@ class RetrainStudy(Value):
         What is told of each model.
     photos, images : int
         How many photos were learned from, and judged.
+    outputs : dict of OutputStrength
+        Of the models with colour, learned from the first labels and from consensus labels: how strong the
+        labels are that their outputs match.
+    curve : tuple of CurvePoint
+        The learning curve of these models, by growing numbers of photos.
     """
 
-    _hidden = ("results", "tests")
+    _hidden = ("results", "tests", "outputs", "curve")
 
     trained: tuple[str, ...]
     cues: tuple[str, ...]
@@ -50,6 +84,8 @@ class RetrainStudy(Value):
     models: dict[str, Any]
     photos: int
     images: int
+    outputs: dict[str, OutputStrength] = field(default_factory=dict)
+    curve: tuple[CurvePoint, ...] = ()
 
     def result(self, trained: str, cues: str, judged: str) -> BenchmarkResult:
         """Return the result of one model with some cues, judged on some labels."""
@@ -79,11 +115,19 @@ class RetrainStudy(Value):
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
         told = {"trained": list(self.trained), "cues": list(self.cues), "photos": self.photos}
-        return {**told, "images": self.images, "models": self.models, "rows": self.rows()}
+        return {
+            **told,
+            "images": self.images,
+            "models": self.models,
+            "rows": self.rows(),
+            "outputs": {name: one.as_dict() for name, one in self.outputs.items()},
+            "curve": [point.as_dict() for point in self.curve],
+        }
 
     def findings(self) -> list[str]:
         """Say what was found, and whether the paper's statement holds."""
-        return [*(self._verdict(cues) for cues in self.cues), *self._others()]
+        verdicts = [self._verdict(cues) for cues in self.cues]
+        return [*verdicts, *self._weighted(), *self._outputs(), *self._learning(), *self._others()]
 
     def _verdict(self, cues: str) -> str:
         test = self.tests.get(f"consensus|{cues}|consensus")
@@ -99,6 +143,41 @@ class RetrainStudy(Value):
             f"{change.estimate:+.4f} [{change.low:+.4f}, {change.high:+.4f}], p = {change.p_value:.3g}."
         )
         return f"{told} {verdict(change.estimate, change.low, change.high)}"
+
+    def _weighted(self) -> list[str]:
+        """Say whether labels weighted by their strength do better on either truth."""
+        lines = []
+        for cues in self.cues:
+            tests = [(judged, self.tests.get(f"{WEIGHTED}|{cues}|{judged}")) for judged in JUDGES]
+            told = [
+                f"{test.ods.estimate:+.4f} [{test.ods.low:+.4f}, {test.ods.high:+.4f}] judged on {judged} "
+                f"labels ({change(test.ods.estimate, test.ods.low, test.ods.high)})"
+                for judged, test in tests
+                if test is not None
+            ]
+            if told:
+                lines.append(
+                    f"{cues}: weighting labels by their strength changes ODS by {', by '.join(told)}."
+                )
+        return lines
+
+    def _outputs(self) -> list[str]:
+        found = [f"{one.rho:.3f} learned from {name} labels" for name, one in self.outputs.items()]
+        if not found:
+            return []
+        return [f"Spearman's ρ of output and label strength, with colour: {', '.join(found)}."]
+
+    def _learning(self) -> list[str]:
+        """Tell the learning curve of the labels that were learned from first."""
+        lines = []
+        for judged in JUDGES:
+            points = [one for one in self.curve if (one.trained, one.judged) == (self.trained[0], judged)]
+            told = ", ".join(f"{one.ods:.4f} from {one.photos}" for one in points)
+            if told:
+                lines.append(
+                    f"Learning curve of {self.trained[0]} labels, judged on {judged}: ODS {told} photos."
+                )
+        return lines
 
     def _others(self) -> list[str]:
         lines = []
@@ -118,7 +197,9 @@ def verdict(estimate: float, low: float, high: float) -> str:
     Examples
     --------
     >>> verdict(0.001, -0.002, 0.004)
-    "The paper's statement holds: no gain that could be told from chance."
+    "The paper's statement holds: no gain of practical use."
+    >>> verdict(-0.03, -0.1, 0.03)
+    "The paper's statement is not refuted: no gain is certain, but one of up to 0.03 is not ruled out."
     >>> verdict(0.02, 0.01, 0.03)
     "The paper's statement does not hold here: learning from consensus labels gains."
     """
@@ -128,7 +209,26 @@ def verdict(estimate: float, low: float, high: float) -> str:
         return f"The paper's statement holds in practice: a gain, but of less than {PRACTICAL:g}."
     if high < 0:
         return "The paper's statement holds: learning from consensus labels loses."
-    return "The paper's statement holds: no gain that could be told from chance."
+    if high < PRACTICAL:
+        return "The paper's statement holds: no gain of practical use."
+    return (
+        "The paper's statement is not refuted: no gain is certain, but one of up to "
+        f"{high:.2g} is not ruled out."
+    )
+
+
+def change(estimate: float, low: float, high: float) -> str:
+    """Say in a word or two what a difference of ODS with its interval is.
+
+    Examples
+    --------
+    >>> change(0.02, 0.01, 0.03), change(-0.001, -0.002, -0.0005), change(0.01, -0.01, 0.03)
+    ('a gain', 'a loss of less than 0.005', 'not told from chance')
+    """
+    if low <= 0 <= high:
+        return "not told from chance"
+    size = "" if abs(estimate) >= PRACTICAL else f" of less than {PRACTICAL:g}"
+    return f"a {'gain' if estimate > 0 else 'loss'}{size}"
 
 
 def summary_of(models: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from edgecritic.annotators.choice import SIDES
+from edgecritic.annotators.choice import CHOICES, TIE
 from edgecritic.errors import InputError
 from edgecritic.studio.auth import ending, hash_token
 from edgecritic.studio.database import Database
@@ -75,8 +75,8 @@ def parse_answer(document: Any, secret: str, invitation_id: int) -> NewAnswer:
     slot, side, reaction = (document.get(name) for name in ("slot", "side", "reaction_ms"))
     if isinstance(slot, bool) or not isinstance(slot, int) or not 0 < slot < 2**31:
         raise InputError("slot must be the number of a trial in the schedule")
-    if side not in SIDES:
-        raise InputError("side must be left or right")
+    if side not in CHOICES:
+        raise InputError("side must be left or right, or tie where the experiment allows it")
     if isinstance(reaction, bool) or not isinstance(reaction, int) or not 0 <= reaction <= _LONGEST_REACTION:
         raise InputError("reaction_ms must be a number of milliseconds, at most an hour")
     pauses, visit = document.get("pauses", 0), document.get("visit", "")
@@ -103,20 +103,23 @@ def store_answers(session: Session, answers: Sequence[NewAnswer]) -> list[str | 
     """
     hashes = [hash_token(answer.secret) for answer in answers]
     allowed = _allowed(session, set(hashes))
-    slots = {
-        row.id: row.invitation_id
-        for row in session.execute(
-            select(Slot.id, Slot.invitation_id).where(Slot.id.in_({answer.slot for answer in answers}))
-        )
-    }
+    rows_of = session.execute(
+        select(Slot.id, Slot.invitation_id, Experiment.settings)
+        .join(Invitation, Invitation.id == Slot.invitation_id)
+        .join(Experiment, Experiment.id == Invitation.experiment_id)
+        .where(Slot.id.in_({answer.slot for answer in answers}))
+    )
+    slots = {row.id: (row.invitation_id, bool(row.settings.get("ties"))) for row in rows_of}
     refused: dict[int, Problem] = {}
     rows: dict[int, dict[str, Any]] = {}
     for place, answer in enumerate(answers):
         code = allowed.get((hashes[place], answer.invitation_id), "unknown")
         if code:
             refused[place] = ended(Refused, code)
-        elif slots.get(answer.slot) != answer.invitation_id:
+        elif slots.get(answer.slot, (None, False))[0] != answer.invitation_id:
             refused[place] = NotFound("there is no such trial in this schedule")
+        elif answer.side == TIE and not slots[answer.slot][1]:
+            refused[place] = Problem("this experiment takes no ties; choose a side")
         else:
             rows.setdefault(answer.slot, _row(answer))
     if rows:

@@ -89,17 +89,19 @@ def _limit() -> None:
         import resource
     except ImportError:
         return
+    from edgecritic.datasets import _guard
+
+    _guard.MEMORY_LIMIT = MOST_READ
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _main(reader: str, path: Path) -> int:
-    from edgecritic.datasets import _guard, files
+    from edgecritic.datasets import files
     from edgecritic.errors import EdgeCriticError
 
     _limit()
-    _guard.MEMORY_LIMIT = MOST_READ
     try:
         found = getattr(files, reader)(path)
         arrays = found if isinstance(found, list) else [found]

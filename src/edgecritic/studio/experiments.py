@@ -15,6 +15,7 @@ from edgecritic.annotators import choice
 from edgecritic.annotators.answers import parse_trials
 from edgecritic.annotators.checks import CHECK_DETECTOR, obvious_pair
 from edgecritic.annotators.exclusion import Rules
+from edgecritic.annotators.pairs import pair_trials, pool_of, spoiled_trials
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import labelling, projects
@@ -34,6 +35,8 @@ from edgecritic.studio.problems import Conflict, NotFound
 
 __all__ = [
     "INSTRUCTION",
+    "MAPS",
+    "MAPS_INSTRUCTION",
     "MODES",
     "Plan",
     "close",
@@ -42,6 +45,7 @@ __all__ = [
     "experiments_of",
     "get_experiment",
     "invite_subjects",
+    "map_for",
     "read_experiment",
     "rules_of",
     "schedule_for",
@@ -54,6 +58,11 @@ INSTRUCTION = (
     "Boundaries divide an image into pieces, and each piece is a distinct thing. "
     "You will see a photo and two short boundary segments of it. Choose the stronger one."
 )
+MAPS = "maps"
+MAPS_INSTRUCTION = (
+    "An edge map is a drawing of the boundaries of the things in a photo. "
+    "You will see a photo and two edge maps of it. Choose the better one."
+)
 _MOST_SUBJECTS = 1000
 _MOST_TRIALS = 10_000
 
@@ -65,7 +74,8 @@ class Plan:
     Attributes
     ----------
     name : str
-    mode : {"hard", "easy", "both"}
+    mode : {"hard", "easy", "both", "maps"}
+        ``maps``: whole edge maps are compared, and not segments.
     seed : int
     square : int
         Side of the square around a segment, in pixels; odd.
@@ -73,6 +83,10 @@ class Plan:
         Number of practice trials and of attention checks; their answers are known.
     rules : Rules
         Which subjects the results leave out; fixed with the experiment, before anybody has answered.
+    ties : bool
+        Whether a subject may find two maps equally good.
+    pairs : int
+        Number of pairs of maps.
     """
 
     name: str
@@ -82,11 +96,19 @@ class Plan:
     practice: int = 3
     checks: int = 4
     rules: Rules = field(default_factory=Rules)
+    ties: bool = False
+    pairs: int = 100
 
     def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise InputError(f"mode must be one of {', '.join(MODES)}")
-        limits = {"seed": (0, 2**31 - 1), "square": (5, 101), "practice": (0, 20), "checks": (0, 50)}
+        if self.mode not in (*MODES, MAPS):
+            raise InputError(f"mode must be one of {', '.join((*MODES, MAPS))}")
+        limits = {
+            "pairs": (1, 1000),
+            "seed": (0, 2**31 - 1),
+            "square": (5, 101),
+            "practice": (0, 20),
+            "checks": (0, 50),
+        }
         for name, (low, high) in limits.items():
             if not low <= getattr(self, name) <= high:
                 raise InputError(f"{name} must lie in {low} … {high}")
@@ -106,6 +128,8 @@ def draw_trials(session: Session, project_id: int, plan: Plan) -> list[choice.Tr
         raise Conflict(
             "no image has labels of two annotators and a detector's map; import or submit some first"
         )
+    if plan.mode == MAPS:
+        return _map_trials(material, plan)
     drawn = choice.balanced(list(_main_trials(material, plan)), seed=plan.seed)
     if not drawn:
         raise Conflict("the detectors have no false alarms against these labels: there is nothing to compare")
@@ -130,9 +154,13 @@ def read_experiment(
     seed = document.get("seed", 0)
     if not isinstance(seed, int):
         raise InputError(f"the seed must be a whole number, the file has {seed!r}")
+    of_maps = {trial.is_of_maps for trial in trials}
+    if len(of_maps) > 1:
+        raise InputError("an experiment asks about segments or about maps, the file has both")
     plan = Plan(
         name=name,
-        mode=modes.pop() if len(modes) == 1 else "both",
+        mode=MAPS if True in of_maps else modes.pop() if len(modes) == 1 else "both",
+        ties=_says_ties(document),
         seed=seed,
         square=max(choice.SQUARE, 2 * reach + 1),
         practice=parts.count("practice"),
@@ -140,6 +168,11 @@ def read_experiment(
         rules=_rules(document),
     )
     return plan, trials
+
+
+def _says_ties(document: dict[str, Any]) -> bool:
+    settings = document.get("settings")
+    return (settings if isinstance(settings, dict) else document).get("ties") is True
 
 
 def _rules(document: dict[str, Any]) -> Rules:
@@ -169,6 +202,7 @@ def create_experiment(
             "practice": plan.practice,
             "checks": plan.checks,
             "rules": plan.rules.as_dict(),
+            "ties": plan.ties,
         },
     )
     session.add(experiment)
@@ -272,18 +306,34 @@ def schedule_for(session: Session, invitation: Invitation) -> list[dict[str, Any
     schedule = []
     for slot, trial, answered in rows:
         left, right = (trial.alarm, trial.label) if slot.alarm_side == "left" else (trial.label, trial.alarm)
-        entry = {
+        entry: dict[str, Any] = {
             "slot": slot.id,
             "image": trial.image_id,
             "practice": trial.part == "practice",
-            "left": left,
-            "right": right,
+            "left": None if trial.mode in choice.PAIR_KINDS else left,
+            "right": None if trial.mode in choice.PAIR_KINDS else right,
             "answered": answered is not None,
         }
         if trial.part == "practice":
             entry["expected"] = choice.other_side(slot.alarm_side)
         schedule.append(entry)
     return schedule
+
+
+def map_for(session: Session, invitation: Invitation, slot_id: int, side: str) -> choice.EdgeMap:
+    """Return the map that a subject sees on one side in a place of the schedule."""
+    row = session.execute(
+        select(Slot, Trial)
+        .join(Trial, Trial.id == Slot.trial_id)
+        .where(Slot.id == slot_id, Slot.invitation_id == invitation.id)
+    ).one_or_none()
+    if row is None or side not in choice.SIDES:
+        raise NotFound("there is no such map in this schedule")
+    slot, trial = row
+    shown = _stimulus("", trial.alarm if slot.alarm_side == side else trial.label)
+    if not isinstance(shown, choice.EdgeMap):
+        raise NotFound("this trial shows no maps")
+    return shown
 
 
 Material = tuple[Image, list[BoolArray], dict[str, NDArray[np.float64]]]
@@ -312,6 +362,21 @@ def _main_trials(material: list[Material], plan: Plan) -> Iterable[choice.Trial]
                 (image.name, found[image.id], candidate_at(maps, threshold)) for image, maps in used
             )
             yield from choice.trials(candidates, mode=mode, detector=name, square=plan.square, seed=plan.seed)
+
+
+def _map_trials(material: list[Material], plan: Plan) -> list[choice.Trial]:
+    """Choose pairs of the detectors' maps on which measures disagree, and trials with a known answer."""
+    names = sorted({name for _, _, detectors in material for name in detectors})
+    used = {name: [(maps[name], labels) for _, labels, maps in material if name in maps] for name in names}
+    thresholds = {name: _best_threshold(some) for name, some in used.items()}
+    pools = [
+        pool_of(image.name, labels, detectors, thresholds, seed=plan.seed)
+        for image, labels, detectors in material
+    ]
+    drawn = pair_trials(pools, plan.pairs, seed=plan.seed)
+    if not drawn:
+        raise Conflict("the detectors' maps do not differ: there is nothing to compare")
+    return [*drawn, *spoiled_trials(pools, plan.practice, plan.checks, seed=plan.seed)]
 
 
 def _best_threshold(maps: list[tuple[NDArray[np.float64], list[BoolArray]]]) -> float:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from edgecritic.annotators import answers as files
-from edgecritic.annotators import votes
+from edgecritic.annotators import choice, votes
 from edgecritic.annotators.exclusion import Rules, excluded, without
+from edgecritic.annotators.scale import bradley_terry, wins_of
 from edgecritic.errors import InputError
 from edgecritic.studio import experiments, projects, results
 from edgecritic.studio.answers import parse_answer
 from edgecritic.studio.app import guest_cookie, guest_of, page, studio_of, whole
 from edgecritic.studio.models import Experiment, Invitation, Project, Slot, Trial
+from edgecritic.studio.pictures import encode_png
 from edgecritic.studio.problems import NotFound
 from edgecritic.studio.risk_figure import risk_figure
 from edgecritic.studio.routing import EDITS, FORM, NAMES, SMALL, RuledRoute, get, post
 
 __all__ = ["judge_page", "routes", "subject_may_see"]
+
+
+_NUMBERS = ("seed", "square", "practice", "checks", "pairs")
 
 
 def routes() -> list[RuledRoute]:
@@ -41,6 +48,7 @@ def routes() -> list[RuledRoute]:
         get(f"{base}/risk.svg", risk_svg, "owner"),
         get(f"{base}/experiment.json", document, "owner"),
         get("/g/{guest:id}/schedule", schedule, "guest"),
+        get("/g/{guest:id}/maps/{slot:id}/{side}", map_picture, "guest"),
         get("/g/{guest:id}/state", state, "guest"),
     ]
 
@@ -54,7 +62,11 @@ def judge_page(request: Request, session: Session, invitation: Invitation) -> Re
         "judge.html",
         guest=invitation,
         experiment=experiment,
-        instruction=experiments.INSTRUCTION,
+        of_maps=experiment.mode == experiments.MAPS,
+        ties=bool(experiment.settings.get("ties")),
+        instruction=(
+            experiments.MAPS_INSTRUCTION if experiment.mode == experiments.MAPS else experiments.INSTRUCTION
+        ),
         total=sum(not slot["practice"] for slot in slots),
         done=sum(slot["answered"] for slot in slots if not slot["practice"]),
         practice=sum(slot["practice"] for slot in slots),
@@ -67,8 +79,16 @@ def schedule(request: Request, session: Session) -> Response:
     experiment = session.get(Experiment, invitation.experiment_id) if invitation.experiment_id else None
     if experiment is None:
         raise NotFound("this invitation is not for an experiment")
-    square = experiment.settings["square"]
-    return JSONResponse({"square": square, "slots": experiments.schedule_for(session, invitation)})
+    asked = {"square": experiment.settings["square"], "maps": experiment.mode == experiments.MAPS}
+    return JSONResponse(asked | {"slots": experiments.schedule_for(session, invitation)})
+
+
+def map_picture(request: Request, session: Session) -> Response:
+    """Send a map of a subject's schedule: black edges on white."""
+    invitation = guest_of(request, session)
+    shown = experiments.map_for(session, invitation, whole(request, "slot"), request.path_params["side"])
+    picture = encode_png(np.where(shown.map, 0, 255).astype(np.uint8))
+    return Response(picture, media_type="image/png", headers={"cache-control": "private, max-age=3600"})
 
 
 def state(request: Request, session: Session) -> Response:
@@ -103,7 +123,8 @@ def create(request: Request, session: Session, form: dict[str, str]) -> Response
     plan = experiments.Plan(
         name=form.get("name", ""),
         mode=form.get("mode", "hard"),
-        **{name: _number(form, name) for name in ("seed", "square", "practice", "checks") if name in form},
+        **{name: _number(form, name) for name in _NUMBERS if name in form},
+        ties=form.get("ties") == "yes",
         rules=_rules(form),
     )
     project = whole(request, "project")
@@ -174,6 +195,27 @@ def _progress(session: Session, experiment: Experiment) -> dict[str, Any]:
         "subjects": subjects,
         "risks": risks,
         "figure": risk_figure(kept),
+        **_preferred(experiment, trials, without(answers, left_out)),
+    }
+
+
+def _preferred(
+    experiment: Experiment, trials: list[choice.Trial], answers: Sequence[choice.Answer]
+) -> dict[str, Any]:
+    """Return what subjects prefer, if they compare maps: the scale, and how many trials are decided."""
+    if experiment.mode != experiments.MAPS:
+        return {"of_maps": False}
+    main = {trial.id for trial in trials if trial.part == "main"}
+    decided = votes.majority(one for one in answers if one.trial in main)
+    names, wins = wins_of(trials, answers)
+    scale = bradley_terry(wins, names) if len(names) > 1 else None
+    tied = sum(side is None for side in decided.values())
+    return {
+        "of_maps": True,
+        "scale": [] if scale is None else scale.rows(),
+        "penalty": scale is not None and scale.penalty > 0,
+        "decided": len(decided) - tied,
+        "tied": tied,
     }
 
 

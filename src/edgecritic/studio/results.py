@@ -24,7 +24,7 @@ def choices_of(session: Session, experiment: Experiment) -> tuple[list[choice.Tr
     answers = []
     for slot, answer, trial, side in rows:
         mirrored = slot.alarm_side != side
-        chosen = choice.other_side(answer.side) if mirrored else answer.side
+        chosen = answer.side if answer.side == choice.TIE or not mirrored else choice.other_side(answer.side)
         more = (slot.position, answer.reaction_ms, answer.server_time, answer.pauses, answer.visit)
         answers.append(choice.Answer(trial, str(slot.invitation_id), chosen, mirrored, *more))
     return trials_of(session, experiment), answers

@@ -26,9 +26,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--labels",
         nargs="+",
-        metavar="all|consensus|S",
+        metavar="all|consensus|weighted|S",
         help="learn from these labels, with weak ones as background (default: all, consensus, consensus "
-        "with weak ones left out, 0.4, 0.6, 0.8)",
+        "with weak ones left out, 0.4, 0.6, 0.8, all weighted by their strength)",
+    )
+    parser.add_argument(
+        "--curve",
+        nargs="*",
+        type=whole_number(1),
+        metavar="N",
+        help="learn from so many photos as well, for the learning curve; none if no number follows (default: "
+        "an eighth, a quarter and a half of them)",
     )
     parser.add_argument(
         "--most", type=whole_number(1), metavar="N", help="photos to learn from, and to judge"
@@ -60,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
             on=args.on or ("val" if given else None),
             photos=photos,
             schemes=schemes,
+            curve=args.curve,
             most=args.most,
             draws=args.draws,
             seed=args.seed,

@@ -1,8 +1,8 @@
-// The forced-choice experiment: a photo, two segments, one choice.
+// The forced-choice experiment: a photo, two segments or two edge maps, one choice.
 
 import { get, wait } from "./net.js";
 import { Outbox } from "./outbox.js";
-import { Photos, paintPhoto, paintSegment } from "./stimulus.js";
+import { Photos, paintPhoto, paintSegment, paintWhole } from "./stimulus.js";
 
 const $ = (id) => document.getElementById(id);
 const setup = document.querySelector("main").dataset;
@@ -10,10 +10,14 @@ const base = `/g/${setup.guest}`;
 const store = `edgecritic:answers:${location.host}:${setup.guest}`;
 const visit = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 const BREAK_EVERY = 40, LEAST_MS = 200, LOOK_MS = 2500;
-const QUESTION = "Which one is the stronger boundary?";
+const OF_MAPS = setup.maps === "yes";
+const QUESTION = OF_MAPS ? "Which is the better edge map?" : "Which one is the stronger boundary?";
+const RIGHT = OF_MAPS ? "Right: that one shows the things of the photo." : "Right: there the image really changes.";
+const WRONG = OF_MAPS ? "Look again: the other one shows the things of the photo." : "Look again: the other one is the stronger boundary.";
 
 let slots = [], square = 21, at = -1, shownAt = 0, open = false, sinceBreak = 0, turn = 0, before = 0;
 const photos = new Photos((image) => `${base}/images/${image}/photo`);
+const maps = new Photos((place) => `${base}/maps/${place}`);
 const outbox = new Outbox(`${base}/answers`, store, { onState: tellNet, onEnd: end });
 
 async function start() {
@@ -27,7 +31,8 @@ async function start() {
   $("ready-go").addEventListener("click", next);
   $("pause").addEventListener("click", rest);
   for (const side of ["left", "right"]) $(side).addEventListener("click", () => choose(side));
-  $("peek").addEventListener("click", () => togglePeek());
+  $("peek")?.addEventListener("click", () => togglePeek());
+  $("tie")?.addEventListener("click", () => choose("tie"));
   document.addEventListener("keydown", key);
   document.addEventListener("visibilitychange", () => { if (document.hidden && open) rest(); });
   window.addEventListener("pagehide", () => { if (open) interrupt(); });
@@ -70,7 +75,8 @@ function key(event) {
   if (open) {
     if (name === "f" || name === "arrowleft") { event.preventDefault(); choose("left"); }
     if (name === "j" || name === "arrowright") { event.preventDefault(); choose("right"); }
-    if (name === "h") togglePeek();
+    if (name === "h" && $("peek")) togglePeek();
+    if (name === "t" && $("tie")) choose("tie");
     if (name === "escape") rest();
   } else if ((name === " " || name === "enter") && !event.target.closest("button")) {
     const button = document.querySelector("section:not([hidden]) button.main:not([disabled])");
@@ -107,6 +113,7 @@ async function next() {
   paint();
   const ahead = slots.slice(at + 1).find((one) => !one.answered);
   if (ahead) photos.ahead(ahead.image);
+  if (ahead && OF_MAPS) for (const side of ["left", "right"]) maps.ahead(`${ahead.slot}/${side}`);
   requestAnimationFrame(() => {
     if (mine !== turn || outbox.ended) return;
     $("trial").classList.remove("blank");
@@ -123,6 +130,7 @@ async function photo(slot, mine) {
     for (let pause = 500; mine === turn && !outbox.ended; pause = Math.min(2 * pause, 4000)) {
       try {
         const image = await photos.get(slot.image);
+        if (OF_MAPS) slot.maps = await Promise.all(["left", "right"].map((side) => maps.get(`${slot.slot}/${side}`)));
         return image;
       } catch (failure) {
         if (isEnd(failure)) await look();
@@ -137,6 +145,12 @@ async function photo(slot, mine) {
 function paint(lines = true) {
   const slot = slots[at], image = slot.bitmap;
   if (!image) return;
+  if (OF_MAPS) {
+    paintWhole($("left-canvas"), slot.maps[0]);
+    paintWhole($("right-canvas"), slot.maps[1]);
+    paintWhole($("photo"), image);
+    return;
+  }
   for (const side of ["left", "right"]) paintSegment($(`${side}-canvas`), image, slot[side], square, lines);
   paintPhoto($("photo"), image, slot, square);
 }
@@ -179,17 +193,17 @@ async function choose(side) {
   const mine = ++turn, slot = slots[at], reaction = Math.round((slot.seen ?? 0) + now);
   open = false;
   delete document.body.dataset.slot;
-  $("peek").setAttribute("aria-pressed", "false");
+  $("peek")?.setAttribute("aria-pressed", "false");
   slot.answered = true;
-  slot.bitmap = null;
+  slot.bitmap = slot.maps = null;
   try { localStorage.removeItem(`${store}:open`); } catch { /* there was none */ }
   outbox.put({ slot: slot.slot, side, reaction_ms: Math.min(reaction, 3600000), pauses: Math.min(slot.pauses ?? 0, 1000), visit, at: Date.now() });
-  $(side).classList.add("chosen");
+  $(side)?.classList.add("chosen");
   if (slot.practice) {
-    $("feedback").textContent = side === slot.expected ? "Right: there the image really changes." : "Look again: the other one is the stronger boundary.";
+    $("feedback").textContent = side === slot.expected ? RIGHT : WRONG;
     await wait(side === slot.expected ? 900 : 1800);
   } else await wait(120);
-  $(side).classList.remove("chosen");
+  $(side)?.classList.remove("chosen");
   if (mine !== turn || outbox.ended) return;
   const practised = slot.practice && !slots.some((one) => one.practice && !one.answered);
   if (practised) { show("ready"); return; }

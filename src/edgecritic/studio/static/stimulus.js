@@ -1,4 +1,4 @@
-// What a trial of the forced choice shows: a photo with two squares, and the two segments enlarged.
+// What a trial shows: a photo with two squares and the two segments enlarged, or a photo and two edge maps of it.
 
 /** The segment enlarged, with as much around it again. */
 export function paintSegment(canvas, image, [cx, cy, ...pixels], square, lines) {
@@ -35,6 +35,15 @@ export function paintPhoto(canvas, image, slot, square) {
     context.lineWidth = 4 * ratio; context.strokeStyle = "#000"; context.strokeText(label, x, ty);
     context.fillStyle = "#fff"; context.fillText(label, x, ty);
   }
+}
+
+/** A photo or an edge map alone, as large as its place; pixels stay sharp where they are enlarged, and no line vanishes where not. */
+export function paintWhole(canvas, image) {
+  canvas.style.aspectRatio = `${image.width} / ${image.height}`;
+  const context = prepare(canvas), scale = Math.min(canvas.width / image.width, canvas.height / image.height);
+  context.imageSmoothingEnabled = scale < 1;
+  context.imageSmoothingQuality = "high";
+  context.drawImage(image, 0, 0, image.width * scale, image.height * scale);
 }
 
 /** Make a canvas as fine as the screen, and empty. */

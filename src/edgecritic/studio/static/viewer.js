@@ -9,13 +9,15 @@ class Layer {
   constructor(words, colours) { Object.assign(this, { words, colours }); }
 
   paint(screen, wide, high, view) {
-    const { scale, x, y, width } = view, size = Math.max(1, Math.round(scale)), { words, colours } = this;
+    const { scale, x, y, width } = view, { words, colours } = this;
     for (const word of words) {
-      const at = word & 0xfffffff, px = Math.floor(x + (at % width) * scale), py = Math.floor(y + Math.floor(at / width) * scale);
-      if (px + size <= 0 || py + size <= 0 || px >= wide || py >= high) continue;
+      const at = word & 0xfffffff, column = at % width, line = Math.floor(at / width);
+      const px = Math.floor(x + column * scale), py = Math.floor(y + line * scale);
+      const right = Math.max(px + 1, Math.floor(x + (column + 1) * scale)), bottom = Math.max(py + 1, Math.floor(y + (line + 1) * scale));
+      if (right <= 0 || bottom <= 0 || px >= wide || py >= high) continue;
       const colour = colours[word >>> 28];
-      for (let row = Math.max(0, py), low = Math.min(high, py + size); row < low; row++) {
-        for (let to = row * wide + Math.max(0, px), end = row * wide + Math.min(wide, px + size); to < end; to++) screen[to] = colour;
+      for (let row = Math.max(0, py), low = Math.min(high, bottom); row < low; row++) {
+        for (let to = row * wide + Math.max(0, px), end = row * wide + Math.min(wide, right); to < end; to++) screen[to] = colour;
       }
     }
   }
