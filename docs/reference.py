@@ -27,6 +27,7 @@ CONTENTS = (
     ("Recipes of suppression", "recipes.md"),
     ("Formats of files", "formats.md"),
     ("Layouts of truths", "layouts.md"),
+    ("Published curves", "published.md"),
 )
 """Title and page of everything in the navigation."""
 
@@ -46,6 +47,7 @@ SINGLE = {
     "recipes": "Recipes of non-maximum suppression",
     "formats": "Formats of files",
     "layouts": "Layouts of truths",
+    "published": "Published curves",
 }
 HIDDEN = ("name", "parameters", "summary", "title")
 SIZES = ((321, 481), (425, 560), (720, 1280), (1024, 2048))

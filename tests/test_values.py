@@ -205,6 +205,7 @@ def runs() -> object:
     )
     from edgecritic.run.complexity import ComplexityRun
     from edgecritic.run.consensus import run_consensus
+    from edgecritic.run.finished import load_run
     from edgecritic.run.labels import LabelsStudy
     from edgecritic.run.pairing import PairingExample, PairingStudy
     from edgecritic.run.propose import propose_folder
@@ -230,7 +231,8 @@ def runs() -> object:
         options = {"detectors": ["sobel"], "measures": ["sk"], "thresholds": 3}
         return [
             [failure, Run(results={"failures": [failure.as_dict()]}), settings],
-            run_bench({"mine": f"{home}/maps"}, f"{home}/truth", draws=0),
+            run_bench({"mine": f"{home}/maps"}, f"{home}/truth", draws=0, out=f"{home}/run"),
+            load_run(f"{home}/run"),
             score_folder(f"{home}/maps", f"{home}/truth", settings=settings),
             tune_folder(f"{home}/images", f"{home}/truth", **options),
             detect_folder(f"{home}/images", "sobel", f"{home}/edges"),
@@ -348,6 +350,8 @@ MAKERS = [
     benchmark,
     granularity,
     tuning,
+    lambda: importlib.import_module("edgecritic.annotators.exclusion").Rules(),
+    lambda: importlib.import_module("edgecritic.run.published").PUBLISHED["bsds500/HED"],
 ]
 
 
@@ -423,7 +427,7 @@ def test_public_results_are_values():
 
 
 METADATA = {"MeasureInfo", "StrategyInfo", "DetectorInfo", "Empty", "Special"}
-METADATA |= {"Pair", "Case", "Content", "Dataset"}
+METADATA |= {"Pair", "Case", "Content", "Dataset", "Raster"}
 """What is known of things, and what results are made from."""
 
 

@@ -68,10 +68,6 @@ class TiledMatching(Value):
         """Mean distance of the matched pairs; ``None`` if there are none."""
         return float(self.distances.mean()) if self.distances.size else None
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the counts, one row: pairs may be many millions."""
-        return [self.as_dict()]
-
     def as_dict(self) -> dict[str, Any]:
         """Return the scalars, ready for JSON."""
         return {

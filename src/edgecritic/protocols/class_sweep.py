@@ -17,7 +17,7 @@ from edgecritic.maps.walk import Walk
 from edgecritic.matching.follow import follow
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol, get_protocol
-from edgecritic.protocols.sweep import Sweep, counts_with_all_on, is_one_to_one
+from edgecritic.protocols.sweep import Sweep, counts_with_all_on, pairs_in_place
 
 __all__ = ["class_candidates", "sweep_classes"]
 
@@ -173,7 +173,7 @@ class _Image:
         if not real.any() and self.rules is not None and self.rules.absent == "skip":
             return self.nothing
         # Outside of the box there is neither truth nor candidate: no pixel there finds a partner or is one.
-        alone = is_one_to_one(self.protocol.strategy)
+        alone = pairs_in_place(self.protocol.strategy)
         box = bounding_box((map_ >= self.steps[0]) | real) if alone else (slice(None),) * map_.ndim
         walk = Walk(map_[box], self.steps, thin=self.protocol.thin, keep=self._kept(name, real, box))
         found = follow(walk, [real[box]], strategy=self.protocol.strategy, tolerance=self.tolerance)

@@ -36,7 +36,7 @@ __all__ = [
     "as_truths",
     "candidate_at",
     "counts_with_all_on",
-    "is_one_to_one",
+    "pairs_in_place",
     "sweep",
     "sweep_maps",
 ]
@@ -248,7 +248,7 @@ def counts_with_all_on(
     spacing: tuple[float, ...] | None = None,
 ) -> tuple[int, ...]:
     """Return the counts of a candidate with every pixel on."""
-    if is_one_to_one(protocol.strategy):  # each truth pixel is matched with itself
+    if pairs_in_place(protocol.strategy):  # each truth pixel is matched with itself
         total = sum(int(np.count_nonzero(one)) for one in truths)
         return total, total, int(np.count_nonzero(np.any(truths, axis=0))), int(np.count_nonzero(every))
     walk = Walk.through([every], np.zeros(1))
@@ -256,9 +256,15 @@ def counts_with_all_on(
     return tuple(int(column[0]) for column in found)
 
 
-def is_one_to_one(strategy: str) -> bool:
-    """Tell whether a strategy gives every pixel one partner at most."""
-    return strategy == "exact" or strategies.get(Id.parse(strategy).name).info.one_to_one
+def pairs_in_place(strategy: str) -> bool:
+    """Tell whether a strategy gives every pixel one partner at most, and first the one in its own place.
+
+    ``coherent`` lets the neighbours decide as well, and ``closest(farthest=True)`` begins far away.
+    """
+    parsed = Id.parse(strategy)
+    if parsed.name == "coherent" or dict(parsed.params).get("farthest"):
+        return False
+    return parsed.name == "exact" or strategies.get(parsed.name).info.one_to_one
 
 
 def candidate_at(

@@ -48,7 +48,7 @@ __all__ = [
 EXTRAS = ("crispness", "ceval", "tolerances", "strategies", "regions", "calibration")
 """What can be measured beside the protocol's own numbers."""
 
-STRATEGIES = ("exact", "eps", "closest", "distance", "area", "validation")
+STRATEGIES = ("exact", "eps", "closest", "distance", "area", "validation", "coherent")
 """Ways to match that are compared with each other; those left out count as ``exact`` does, but slower."""
 
 TOLERANCE_SHARES = (1.0, 0.5, 0.25)
