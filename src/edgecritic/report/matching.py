@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,17 @@ from edgecritic.errors import InputError
 from edgecritic.figures import COLOURS
 from edgecritic.inputs import BoolArray
 from edgecritic.matching import match
+from edgecritic.report.claims import claims_table
 from edgecritic.report.sections import Figure, Report, Table, draw, study_report
 from edgecritic.studies.blocks import Source
+from edgecritic.studies.claims import Claim, claim
 from edgecritic.studies.matching import STRATEGY_PAIRS, MatchingStudy
 from edgecritic.studies.pairs import STRATEGIES
+from edgecritic.studies.sorting import RARE
 
-__all__ = ["matching_report", "triplet_figure"]
+__all__ = ["matching_claims", "matching_report", "triplet_figure"]
+
+_PAPER = "the survey of boundary matching"
 
 _TITLES = {"human": "human maps", "canny": "human against Canny maps"}
 
@@ -44,7 +49,11 @@ def matching_report(
         "Does the matching strategy matter?",
         tuple(findings),
         facts=tuple(facts),
-        tables=tuple(_table(study) for study in studies),
+        tables=(
+            claims_table([one for study in studies for one in matching_claims(study)], paper=_PAPER),
+            *(_table(study) for study in studies),
+            *(_margin_table(study) for study in studies),
+        ),
         figures=tuple(figures),
         problems=tuple(problems),
     )
@@ -113,11 +122,61 @@ def _findings(study: MatchingStudy) -> list[str]:
     known = [(key, one["percentile_2_5"]) for key, one in study.margins.items() if one["triplets"]]
     if known:
         (first, second, tolerance), value = min(known, key=lambda pair: pair[1])
+        found = study.margins[first, second, tolerance]
         lines.append(
             f"{_TITLES[study.maps]}: the lowest 2.5-percentile of the sorting margin is {value:.3f} "
-            f"({first}–{second}, t = {tolerance:g}): where strategies disagree the scores are close."
+            f"({first}–{second}, t = {tolerance:g}); of all triplets {found['rare']:.2%} have a margin below "
+            f"{RARE:g}{_missorted(found)}."
         )
     return lines
+
+
+def _missorted(found: Mapping[str, Any]) -> str:
+    """Say how far apart the scores are where two strategies sort oppositely."""
+    if not found["missorted"]:
+        return ", none is sorted oppositely"
+    return (
+        f", {found['missorted']:,} are sorted oppositely, with a median margin of "
+        f"{found['missorted_median']:.3f}, a 2.5-percentile of {found['missorted_percentile_2_5']:.3f} and "
+        f"a least one of {found['least']:.3f}"
+    )
+
+
+def matching_claims(study: MatchingStudy) -> list[Claim]:
+    """Return what the survey says of such maps beside what was found."""
+    rows = [row for row in study.results if row.pearson is not None]
+    least_r = min((row.pearson for row in rows if row.pearson is not None), default=None)
+    ratios = [row.sortings.ratio for row in study.results if row.sortings.ratio is not None]
+    maps = _TITLES[study.maps]
+    if study.maps == "canny":
+        return [
+            claim(f"lowest r, {maps}", "> .9", least_r, source="Fig. 4a, apart from exceptions"),
+            claim(
+                f"lowest ESR, {maps}",
+                "> .75",
+                min(ratios, default=None),
+                source="Fig. 4b, apart from exceptions",
+            ),
+        ]
+    named = study.margins.get(("distance", "exact", 5.0), {})
+    what = "2.5-percentile of the sorting margin, exact–distance, t = 5, over"
+    worst = max((one["rare"] for one in study.margins.values() if one["rare"] is not None), default=None)
+    return [
+        claim(f"lowest r, {maps}", "> .95", least_r, source="Fig. 1"),
+        claim(f"{what} all triplets", "−.049", named.get("percentile_2_5"), source="Fig. 5"),
+        claim(
+            f"{what} those sorted oppositely",
+            "−.049",
+            named.get("missorted_percentile_2_5"),
+            source="Fig. 5; the paper does not say which triplets are meant",
+        ),
+        claim(
+            f"largest share of triplets with a margin below {RARE:g}",
+            "< 2.5 %",
+            worst,
+            source="Fig. 5: “rarely”, taken as less than one in forty",
+        ),
+    ]
 
 
 def _table(study: MatchingStudy) -> Table:
@@ -139,6 +198,29 @@ def _table(study: MatchingStudy) -> Table:
         body=tuple(rows),
         note="r: Pearson's correlation of F over pairs of maps. ESR: share of triplets (reference and two "
         "candidates) that both strategies sort alike. intra: maps of one image; inter: of different images.",
+    )
+
+
+def _margin_table(study: MatchingStudy) -> Table:
+    rows = tuple(
+        (
+            f"{first}–{second}",
+            tolerance,
+            found["triplets"],
+            found["missorted"],
+            found["percentile_2_5"],
+            found["missorted_percentile_2_5"],
+            found["least"],
+        )
+        for (first, second, tolerance), found in study.margins.items()
+    )
+    return Table(
+        name=f"margins-{study.maps}",
+        title=f"Sorting margins within images, {_TITLES[study.maps]}",
+        header=("strategies", "t", "triplets", "missorted", "2.5 % of all", "2.5 % of missorted", "least"),
+        body=rows,
+        note="The margin of a triplet is the signed root of the product of both differences of F; below 0 "
+        "the two strategies sort it oppositely.",
     )
 
 

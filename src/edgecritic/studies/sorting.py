@@ -20,6 +20,9 @@ __all__ = ["discordant_pairs", "SortingCount", "count_sortings", "sorting_margin
 BIN = 0.01
 """Width of the bins of margins."""
 
+RARE = -0.03
+"""Margins below it are rare, the survey says."""
+
 
 class SortingCount(Value):
     """Triplets and those that are sorted in opposite orders; additive.
@@ -108,6 +111,9 @@ def sorting_margins(first: NDArray[np.float64], second: NDArray[np.float64]) -> 
 def margin_histogram(margins: NDArray[np.float64]) -> dict[str, Any]:
     """Count the negative margins in bins of 0.01 down from 0, with their extremes.
 
+    The 2.5-percentile is given over all triplets and over those that are sorted oppositely (missorted): the
+    survey does not say which it means; `rare` is the share of all triplets with a margin below −0.03.
+
     Examples
     --------
     >>> margin_histogram(np.array([0.2, -0.005, -0.024]))["counts"]
@@ -120,5 +126,9 @@ def margin_histogram(margins: NDArray[np.float64]) -> dict[str, Any]:
         "counts": np.bincount(bins).tolist(),
         "triplets": int(margins.size),
         "percentile_2_5": float(np.percentile(margins, 2.5)) if margins.size else None,
+        "missorted": int(negative.size),
+        "missorted_percentile_2_5": float(np.percentile(negative, 2.5)) if negative.size else None,
+        "missorted_median": float(np.median(negative)) if negative.size else None,
+        "rare": float(np.mean(margins < RARE)) if margins.size else None,
         "least": float(margins.min()) if margins.size else None,
     }
