@@ -112,7 +112,8 @@ def test_what_is_left_out_unless_named():
     on_demand |= {"asd", "sensitivity", "specificity"}
     on_demand |= {"volume_difference", "relative_volume_difference", "volume_similarity"}
     on_demand |= {"lesion_f1", "lesion_dice", "lesion_hd95", "lesion_nsd", "pq"}
-    assert left_out == on_demand | {"pri", "voi", "covering", "equilibrium", "entropy", "complexity"}
+    of_others = {"pri", "voi", "covering", "equilibrium", "entropy", "complexity", "kitchen_rosenfeld"}
+    assert left_out == on_demand | of_others
     assert {entry.name for entry in measures if not entry.info.default} == on_demand
 
 

@@ -217,7 +217,7 @@ def test_write_report_writes_the_same_bytes_again_and_nothing_else(make_results,
     results = make_results(2, 4)
     given = copy.deepcopy(results)
     files = write_benchmark(tmp_path / "new" / "folder", results)
-    names = ["pr.pdf", "pr.png", "pr.svg", "report.html", "report.md", "table.csv", "table.tex"]
+    names = ["pr.pdf", "pr.png", "pr.svg", "report.html", "report.md", "rows.tex", "table.csv", "table.tex"]
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == names
     before = [path.read_bytes() for path in files]
     assert [path.read_bytes() for path in write_benchmark(tmp_path / "new" / "folder", results)] == before

@@ -12,7 +12,7 @@ from edgecritic.tables import clean
 
 __all__ = ["ORDER", "section"]
 
-ORDER = 55
+ORDER = 57
 
 
 def section(view: View) -> Section | None:
