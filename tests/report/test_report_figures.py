@@ -94,7 +94,13 @@ def test_a_report_without_matplotlib_leaves_the_figures_out(make_results, monkey
     leave_out.cache_clear()
     with pytest.warns(UserWarning, match=r"figures are left out: .*edgecritic\[report\]"):
         written = write_benchmark(tmp_path, make_results(1, 1))
-    assert {path.name for path in written} == {"table.csv", "table.tex", "rows.tex", "report.html", "report.md"}
+    assert {path.name for path in written} == {
+        "table.csv",
+        "table.tex",
+        "rows.tex",
+        "report.html",
+        "report.md",
+    }
 
 
 def picture(**changes):
