@@ -1,6 +1,6 @@
 # Every target makes its own environment in .venv: `make demo` and `make test` need nothing but Python.
 PYTHON ?= python3
-# Options of benchmarks and mutants, such as ARGS="--quick matching"; ARGS=--help tells all.
+# Options of tests, benchmarks and mutants, such as ARGS="--quick matching"; ARGS=--help tells all.
 ARGS   ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -11,7 +11,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 
 help:
 	@echo "make demo      show what EdgeCritic does, on generated data"
-	@echo "make test      run all tests"
+	@echo "make test      run all tests (ARGS=tests/matching for some)"
 	@echo "make fuzz      run the tests with random input on fresh input and more of it (ARGS=tests/datasets/test_damage.py for one file)"
 	@echo "make coverage  run all tests and say which lines they miss; fails below 92 %"
 	@echo "make mutants   break measures, matching and protocols on purpose and see whether the tests notice; fails below 90 %"
@@ -56,7 +56,7 @@ demo: $(STAMPS)/report
 endif
 
 test: $(STAMPS)/test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(ARGS)
 
 # What fails is tried first the next time, and the line @reproduce_failure that is printed repeats it.
 fuzz: $(STAMPS)/test
