@@ -12,6 +12,7 @@ from edgecritic.assignment.graph import outlier_cost
 from edgecritic.assignment.reach import reach_of
 from edgecritic.assignment.solver import in_blocks, link_scarcer, salt, solved
 from edgecritic.errors import InputError
+from edgecritic.ids import shown
 from edgecritic.inputs import Indices
 from edgecritic.kernels.coherence import Edge, kept_links, medians, raise_misfit, splat
 from edgecritic.kernels.grid import COST_UNIT, Grid, Neighbourhood, box
@@ -22,6 +23,8 @@ from edgecritic.matching.exact import exact
 __all__ = ["coherent"]
 
 _ROUNDS = 2
+_BEYOND = 2.0  # links above 1 are forbidden: by how much does not matter
+_LEAST, _MOST = 1e-6, 1e12  # of the slack
 _FINE = 1 << 20  # distances are whole numbers of this part of the smallest pixel side
 
 
@@ -88,7 +91,7 @@ def coherent(pair: Pair, *, slack: float | str = 1.5, steps: int = 5) -> Matchin
     swapped, links = link_scarcer(grid, *flat, numbered)
     problem = _problem(pair, grid, flat[::-1] if swapped else flat, links, around)
     full = COST_UNIT * limit / problem.unit
-    misfit = _misfit(problem, around, limit, steps) / slack
+    misfit = np.minimum(_misfit(problem, around, limit, steps) / slack, _BEYOND)
     base = around.costs[links.cost] + np.floor(full * misfit + 0.5).astype(np.int64)
     near = misfit <= 1
     candidates, truths = grid.raster(flat[0]), grid.raster(flat[1])
@@ -102,7 +105,7 @@ def coherent(pair: Pair, *, slack: float | str = 1.5, steps: int = 5) -> Matchin
 
     rows, columns = solve(base, near)
     for _ in range(_ROUNDS):
-        deviation = _deviation(problem, rows, columns, steps) / slack
+        deviation = np.minimum(_deviation(problem, rows, columns, steps) / slack, _BEYOND)
         cost = base + np.floor(full * deviation + 0.5).astype(np.int64)
         before = rows, columns
         rows, columns = solve(cost, near & (deviation <= 1))
@@ -114,8 +117,11 @@ def coherent(pair: Pair, *, slack: float | str = 1.5, steps: int = 5) -> Matchin
 
 def _checked(slack: object, steps: object) -> float:
     limit = math.inf if slack == "inf" else slack
-    if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
-        raise InputError(f"slack must be a number of pixels above 0, or inf, got {slack!r}")
+    known = isinstance(limit, int | float) and not isinstance(limit, bool)
+    if not known or not (_LEAST <= limit <= _MOST or limit == math.inf):
+        raise InputError(
+            f"slack must be a number of pixels from {_LEAST:g} to {_MOST:g}, or inf, got {shown(slack)}"
+        )
     if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= 100:
         raise InputError(f"steps must be a whole number from 0 to 100, got {steps!r}")
     return float(limit)
@@ -124,7 +130,7 @@ def _checked(slack: object, steps: object) -> float:
 def _problem(
     pair: Pair, grid: Grid, sides: tuple[Indices, ...], links: Links, around: Neighbourhood
 ) -> _Problem:
-    near = grid.flat_offsets(box(3, pair.spacing).offsets[1:])
+    near = grid.flat_offsets(box(3, (1.0,) * pair.candidate.ndim).offsets[1:])
     edges = []
     for flat in sides:
         number_at = np.full(grid.size, -1, dtype=np.int32)
