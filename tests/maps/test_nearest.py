@@ -44,13 +44,13 @@ def test_near_and_far(shape, far, spacing):
 )
 def test_each_way_is_taken(monkeypatch, far, tree, transform):
     taken = []
-    for name in ("_by_tree", "distance_map"):
+    for name in ("by_tree", "distance_map"):
         real = getattr(nearest, name)
         monkeypatch.setattr(
             nearest, name, lambda *args, name=name, real=real: taken.append(name) or real(*args)
         )
     nearest_distances(*scene((90, 110), far), (1.0, 1.0))
-    assert ("_by_tree" in taken, "distance_map" in taken) == (tree, transform)
+    assert ("by_tree" in taken, "distance_map" in taken) == (tree, transform)
 
 
 @pytest.mark.parametrize("shape", [(9, 11), (1, 6), (5, 6, 7)])

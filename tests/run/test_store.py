@@ -105,7 +105,9 @@ def _judge_by_a_model(home):
     from edgecritic.learned.models import load_model, shipped
 
     case = fit.photo_cases(home / "images", home / "truth")[0]
-    retrain._judged(retrain._Job(case, {"all": load_model(shipped("pb"))}, None, False, None))
+    retrain._judged(
+        retrain._Job(case, {"all": load_model(shipped("pb"))}, {}, (), home / "judged", True, None)
+    )
 
 
 SEVERAL = {

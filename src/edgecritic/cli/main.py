@@ -53,7 +53,7 @@ detect and learn
   edgecritic fit pb PHOTOS --truth FOLDER --out FILE  learn from labels
 people
   edgecritic annotators FOLDER                how far annotators agree
-  edgecritic propose PHOTO --out FOLDER       a truth to begin with, and its edits
+  edgecritic propose PHOTO --out FOLDER       a first truth and its edits
   edgecritic studio                           label edges in a browser
 papers
   edgecritic study                            the experiments that can be redone

@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
         if found.coherence is not None and found.jumps is not None:
             print(
                 f"offsets of neighbouring matched pixels differ by {found.coherence:.3f} on average, "
-                f"{found.jumps:.1%} of them by more than 2 px"
+                f"{found.jumps:.1%} of them by more than two pixels"
             )
         for note in notes:
             print(note)

@@ -39,6 +39,8 @@ def shared_bits(one: UInt64s, two: UInt64s) -> Int64s:
                 (bits >> np.uint64(2)) & np.uint64(0x3333333333333333)
             )
             bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-            total += (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)
+            for width in (8, 16, 32):
+                bits += bits >> np.uint64(width)
+            total += bits & np.uint64(0x7F)
         counts[row] = total
     return counts
