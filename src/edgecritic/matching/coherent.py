@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,14 +117,17 @@ def coherent(pair: Pair, *, slack: float | str = 1.5, steps: int = 5) -> Matchin
 
 def _checked(slack: object, steps: object) -> float:
     limit = math.inf if slack == "inf" else slack
-    known = isinstance(limit, int | float) and not isinstance(limit, bool)
-    if not known or not (_LEAST <= limit <= _MOST or limit == math.inf):
+    if isinstance(limit, int | float) and not isinstance(limit, bool):
+        known = _LEAST <= limit <= _MOST or limit == math.inf
+    else:
+        known = False
+    if not known:
         raise InputError(
             f"slack must be a number of pixels from {_LEAST:g} to {_MOST:g}, or inf, got {shown(slack)}"
         )
     if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= 100:
         raise InputError(f"steps must be a whole number from 0 to 100, got {steps!r}")
-    return float(limit)
+    return float(cast(float, limit))
 
 
 def _problem(
