@@ -93,6 +93,7 @@ OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
     ast.Mult: ast.Div,
+    ast.MatMult: ast.Mult,
     ast.Div: ast.Mult,
     ast.FloorDiv: ast.Div,
     ast.Mod: ast.Mult,
