@@ -41,7 +41,7 @@ def available(kind: str) -> list[str]:
     Examples
     --------
     >>> available("strategies")[:3]
-    ['area', 'closest', 'csa']
+    ['area', 'closest', 'coherent']
     """
     table = table_of(kind)
     return list(table.names()) if hasattr(table, "names") else sorted(table)

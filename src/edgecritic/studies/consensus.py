@@ -91,7 +91,7 @@ def consensus(maps: Sequence[Any], *, method: str = "chi2", distance: str = DIST
     >>> edge, other = np.zeros((9, 9), bool), np.zeros((9, 9), bool)
     >>> edge[4] = True
     >>> other[:, 1] = True
-    >>> found = consensus([edge, edge, other])
+    >>> found = consensus([edge, edge, other], method="roc")
     >>> found.level, found.best, bool((found.truth == edge).all())
     (2, 0, True)
     """

@@ -181,8 +181,8 @@ def judge_truths(
     >>> found = judge_truths(
     ...     "a", drawn.image, [drawn.truth] * 2, detectors=["central"], measures=["performance_star"]
     ... )
-    >>> found.values.shape, int(found.misses.sum())
-    ((2, 1, 1), 0)
+    >>> found.values.shape, found.misses.shape
+    ((2, 1, 1), (2, 1, 1))
     """
     falling = np.array([each.entry.info.better == "lower" for each in choose(measures, ())])
     grid = np.linspace(0, 1, _STEPS)
