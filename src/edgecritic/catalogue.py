@@ -26,7 +26,7 @@ KINDS = {
 def table_of(kind: str) -> Any:
     """Return the registry, or the mapping of names, of a kind."""
     if not isinstance(kind, str) or kind not in KINDS:
-        raise UnknownNameError(f"unknown kind {shown(kind)} (known: {', '.join(KINDS)})")
+        raise UnknownNameError(f"no kind {shown(kind)} ({', '.join(KINDS)})")
     module, name = KINDS[kind]
     return getattr(importlib.import_module(module), name)
 

@@ -109,5 +109,5 @@ def test_arrays_in_place_of_ids_are_refused_in_one_short_line(call):
     with pytest.raises(EdgeCriticError) as refused:
         call()
     assert "\n" not in str(refused.value)
-    assert len(str(refused.value)) < 130
+    assert len(str(refused.value)) < 120
     assert "array of shape" in str(refused.value) or "the image comes first" in str(refused.value)
