@@ -269,7 +269,7 @@ class Matching(Value):
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per matched pair, its two pixels and their distance; the counts without pairs."""
         if self.pairs is None or self.distances is None:
-            return [self.as_dict()]
+            return Value.rows(self)
         axes = ("plane", "row", "column")[-self.candidate.ndim :]
         names = [f"{side}_{axis}" for side in ("candidate", "truth") for axis in axes]
         places = self.pairs.reshape(len(self.pairs), len(names)).tolist()
