@@ -112,7 +112,7 @@ def disputed_areas(
     >>> truth[20, 10:20] = twice[19, 10:20] = twice[21, 10:20] = True
     >>> found = [match(twice, truth, strategy=name, tolerance=2) for name in ("distance", "exact")]
     >>> disputed_areas(found, side=11)
-    [(slice(10, 21, None), slice(9, 20, None))]
+    [(slice(11, 22, None), slice(9, 20, None))]
     """
     masks = np.array([one.matched_candidate for one in matchings])
     differ = np.asarray(masks.any(axis=0) & ~masks.all(axis=0), dtype=np.int64)
