@@ -47,7 +47,7 @@ judge
   edgecritic match CANDIDATE TRUTH            hits, misses and false alarms
   edgecritic doctor FOLDER --truth FOLDER     what is wrong with these files?
 look
-  edgecritic view RUN                         a run, image by image, in a browser
+  edgecritic view RUN                         a run, image by image
   edgecritic report RUN RUN --out FOLDER      finished runs side by side
   edgecritic demo                             everything on generated data
   edgecritic list measures                    what there is, with parameters
