@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,62 @@ from edgecritic.geometry import judged
 from edgecritic.inputs import BoolArray
 from edgecritic.values import Value
 
-__all__ = ["Matching", "f_measure", "share"]
+__all__ = ["Counted", "Matching", "f_measure", "share"]
 
 
 _PORTION = 1 << 14
 
 
-class Matching(Value):
+class Counted:
+    """What a matching of whole maps and one in tiles have in common; for the attributes see `Matching`."""
+
+    strategy: str
+    tolerance: float | None
+    tp: int
+    fp: int
+    fn: int
+    precision: float
+    recall: float
+    distances: NDArray[np.float64] | None
+    spacing: tuple[float, ...] | None
+
+    if TYPE_CHECKING:
+
+        @property
+        def shape(self) -> tuple[int, ...]:
+            """Shape of the maps."""
+
+    def f(self, alpha: float = 0.5) -> float:
+        """Return F_α = P·R / (α·R + (1 − α)·P), 0 where nothing is matched.
+
+        `alpha` in [0, 1] is the weight of precision; ½ is the harmonic mean.
+        """
+        return f_measure(self.precision, self.recall, alpha)
+
+    @property
+    def mean_distance(self) -> float | None:
+        """Mean distance of the matched pairs; ``None`` if there are none or the strategy has no pairs."""
+        if self.distances is None or self.distances.size == 0:
+            return None
+        return float(self.distances.mean())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the scalars, ready for JSON."""
+        return {
+            "strategy": self.strategy,
+            "tolerance": self.tolerance,
+            "tp": self.tp,
+            "fp": self.fp,
+            "fn": self.fn,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f": self.f(),
+            "mean_distance": self.mean_distance,
+            "judged": judged(self.shape, self.spacing),
+        }
+
+
+class Matching(Counted, Value):
     """What was matched and what was not; its arrays can only be read.
 
     Attributes
@@ -159,24 +208,10 @@ class Matching(Value):
             matched_truth=matched_truth,
         )
 
-    def f(self, alpha: float = 0.5) -> float:
-        """Return F_α = P·R / (α·R + (1 − α)·P), 0 where nothing is matched.
-
-        `alpha` in [0, 1] is the weight of precision; ½ is the harmonic mean.
-        """
-        return f_measure(self.precision, self.recall, alpha)
-
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the maps."""
         return self.truth.shape
-
-    @property
-    def mean_distance(self) -> float | None:
-        """Mean distance of the matched pairs; ``None`` if there are none or the strategy has no pairs."""
-        if self.distances is None or self.distances.size == 0:
-            return None
-        return float(self.distances.mean())
 
     @property
     def coherence(self) -> float | None:
@@ -248,19 +283,7 @@ class Matching(Value):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scalars, ready for JSON."""
-        return {
-            "strategy": self.strategy,
-            "tolerance": self.tolerance,
-            "tp": self.tp,
-            "fp": self.fp,
-            "fn": self.fn,
-            "precision": self.precision,
-            "recall": self.recall,
-            "f": self.f(),
-            "mean_distance": self.mean_distance,
-            "judged": judged(self.truth.shape, self.spacing),
-            **({"notes": list(self.notes)} if self.notes else {}),
-        }
+        return super().as_dict() | ({"notes": list(self.notes)} if self.notes else {})
 
     def __str__(self) -> str:
         unit = " px" if self.spacing is None else ""
