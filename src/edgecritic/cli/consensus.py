@@ -52,7 +52,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from edgecritic.cli._options import read_named
-    from edgecritic.cli._output import jsonable, print_json, progress, report_page, tell_failures
+    from edgecritic.cli._output import print_json, progress, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.consensus import consensus_report
     from edgecritic.report.text import report_text
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         )
     report = consensus_report(found)
     if args.out is not None:
-        write_report(args.out, report, jsonable(found.as_dict()), name="consensus")
+        write_report(args.out, report, found.as_dict(), name="consensus")
     if args.json:
         print_json(found.as_dict())
     else:
