@@ -90,7 +90,8 @@ def steps(page, site, subject):
     yield "judge: trial"
     for part in ("ready", "rest", "small", "sending", "gone"):
         page.evaluate(
-            f"document.querySelectorAll('main > section').forEach((s) => s.hidden = s.id !== '{part}')"
+            f"document.querySelectorAll('main > section').forEach((s) => s.hidden = s.id !== '{part}');"
+            f"document.body.dataset.part = '{part}'"
         )
         yield f"judge: {part}"
 
