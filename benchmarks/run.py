@@ -37,6 +37,7 @@ PARTS = {
     "annotators": ("annotators", "cluster"),
     "preference": ("preference",),
     "studio": ("studio",),
+    "view": ("view",),
     "files": ("damage",),
     "adoption": ("starting", "adoption"),
 }

@@ -28,7 +28,7 @@ __all__ = ["main", "build_parser"]
 
 GROUPS = {
     "judge": ("bench", "score", "match", "doctor"),
-    "look": ("report", "demo", "list"),
+    "look": ("view", "report", "demo", "list"),
     "detect and learn": ("detect", "tune", "fit"),
     "people": ("annotators", "propose", "studio"),
     "papers": ("study", "consensus"),
@@ -47,6 +47,7 @@ judge
   edgecritic match CANDIDATE TRUTH            hits, misses and false alarms
   edgecritic doctor FOLDER --truth FOLDER     what is wrong with these files?
 look
+  edgecritic view RUN                         a run, image by image
   edgecritic report RUN RUN --out FOLDER      finished runs side by side
   edgecritic demo                             everything on generated data
   edgecritic list measures                    what there is, with parameters
