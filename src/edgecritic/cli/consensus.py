@@ -40,6 +40,13 @@ def add_parser(subparsers: Any) -> None:
         metavar="ID",
         help="dissimilarity for minimean and minimax (baddeley)",
     )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        metavar="PX",
+        help="for chi2 and roc: pixels that are matched one to one within so many pixels vote together "
+        "(default: the same pixel)",
+    )
     parser.add_argument("--threshold", type=float, default=0.5, metavar="T", help="cut soft maps at T (0.5)")
     output = parser.add_argument_group("output")
     add_out(output, "the estimated truths (folder truth), results and tables")
@@ -65,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
             method=args.method,
             distance=args.distance,
             threshold=args.threshold,
+            tolerance=args.tolerance,
             out=args.out,
             jobs=args.jobs,
             progress=step,

@@ -15,10 +15,12 @@ from edgecritic.geometry import judged
 from edgecritic.inputs import BoolArray
 from edgecritic.values import Value
 
-__all__ = ["Counted", "Matching", "f_measure", "share"]
-
+__all__ = ["Counted", "Matching", "Partners", "f_measure", "share"]
 
 _PORTION = 1 << 14
+
+Partners = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Raster indices of pixels of a map, and of the pixel of the other map that each is linked with."""
 
 
 class Counted:
@@ -90,7 +92,9 @@ class Matching(Counted, Value):
     matched_candidate, matched_truth : bool arrays
         The pixels of each map that are matched.
     pairs : (n, 2, ndim) int array or None
-        For one-to-one strategies the coordinates of candidate pixel and truth pixel of every match.
+        The coordinates of candidate pixel and truth pixel of every match, in raster order of the candidate.
+        One-to-one strategies have a pixel in one pair at most, ``validation`` in several; ``distance`` and
+        ``area`` have none.
     distances : (n,) float array or None
         The distance of every match, in the units of the tolerance.
     spacing : tuple of float or None
@@ -185,13 +189,37 @@ class Matching(Counted, Value):
         )
 
     @classmethod
+    def from_links(cls, pair: Pair, of_candidate: Partners, of_truth: Partners, *, recall: str) -> Matching:
+        """Make the result of a strategy that links each matched pixel of either map with one of the other.
+
+        A pair that both sides name is kept once. Counts and `recall` are as in `from_masks`.
+        """
+        size, shape = pair.truth.size, pair.truth.shape
+        named = np.concatenate([of_candidate[0] * size + of_candidate[1], of_truth[1] * size + of_truth[0]])
+        first, second = np.divmod(np.unique(named), size)
+        return cls.from_masks(
+            pair,
+            _mask(of_candidate[0], shape),
+            _mask(of_truth[0], shape),
+            recall=recall,
+            traced=_trace(first, second, shape, pair.spacing),
+        )
+
+    @classmethod
     def from_masks(
-        cls, pair: Pair, matched_candidate: BoolArray, matched_truth: BoolArray, *, recall: str
+        cls,
+        pair: Pair,
+        matched_candidate: BoolArray,
+        matched_truth: BoolArray,
+        *,
+        recall: str,
+        traced: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None,
     ) -> Matching:
         """Make the result of a strategy that looks for partners on each side by itself.
 
         TP are the matched candidate pixels, FP the others, FN the truth pixels that are not matched.
         `recall` is ``"gt"`` for the matched share of the truth, ``"confusion"`` for TP / (TP + FN).
+        `traced` are pairs and their distances, where there are any.
         """
         if recall not in ("confusion", "gt"):
             raise InputError(f"recall must be 'confusion' or 'gt', got {recall!r}")
@@ -206,6 +234,8 @@ class Matching(Counted, Value):
             recall=share(found, size) if recall == "gt" else None,
             matched_candidate=matched_candidate,
             matched_truth=matched_truth,
+            pairs=None if traced is None else traced[0],
+            distances=None if traced is None else traced[1],
         )
 
     @property
@@ -232,7 +262,9 @@ class Matching(Counted, Value):
         return float((steps > 2 * smallest).mean()) if steps.size else None
 
     def _steps_between_neighbours(self) -> NDArray[np.float64]:
-        if self.pairs is None or self.tp != len(self.pairs) or self.tp != self.matched_candidate.sum():
+        if self.pairs is None or not (
+            len(self.pairs) == self.matched_candidate.sum() == self.matched_truth.sum()
+        ):
             return np.zeros(0)
         sizes = np.ones(self.truth.ndim) if self.spacing is None else np.asarray(self.spacing)
         moved = self.pairs[:, 1] - self.pairs[:, 0]
@@ -272,7 +304,7 @@ class Matching(Counted, Value):
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per matched pair, its two pixels and their distance; the counts without pairs."""
         if self.pairs is None or self.distances is None:
-            return [self.as_dict()]
+            return Value.rows(self)
         axes = ("plane", "row", "column")[-self.candidate.ndim :]
         names = [f"{side}_{axis}" for side in ("candidate", "truth") for axis in axes]
         places = self.pairs.reshape(len(self.pairs), len(names)).tolist()
