@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from bars import ROOT, Figure, Given, check
+from bars import ROOT, Figure, Given, check, run_tests
 from edgecritic.datasets import files
 from edgecritic.datasets.content import Content
 from edgecritic.errors import EdgeCriticError
@@ -136,3 +136,15 @@ def damage(given: Given) -> Iterator[Figure]:
     )
     yield told({name: outcomes(name, whole, cuts(whole, most, rng)) for name, whole in checked.items()})
     yield told({name: outcomes(name, whole, cuts(whole, most, rng)) for name, whole in samples.items()})
+
+
+@check(
+    "files",
+    ("two runs on one --out: tests of the lock", "the second is refused or waits: tests pass"),
+    ("every command twice, later and elsewhere", "equal bytes: tests pass"),
+    needs=("pytest",),
+)
+def repeated(given: Given) -> Iterator[Figure]:
+    del given
+    yield run_tests("tests/run/test_lock.py")
+    yield run_tests("tests/test_same_bytes.py")

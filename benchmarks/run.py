@@ -12,6 +12,7 @@ import argparse
 import importlib
 import json
 import os
+import re
 import sys
 import time
 import warnings
@@ -36,17 +37,19 @@ PARTS = {
     "annotators": ("annotators", "cluster"),
     "preference": ("preference",),
     "studio": ("studio",),
+    "view": ("view",),
     "files": ("damage",),
     "adoption": ("starting", "adoption"),
 }
 """The modules of every part."""
 
 
-def checks_of(parts: Sequence[str]) -> list[Check]:
-    """Import the parts and return their checks, in the order asked for."""
+def checks_of(parts: Sequence[str], only: str = "") -> list[Check]:
+    """Import the parts and return their checks, in the order asked for; with ``only`` those that name it."""
     for module in (module for part in parts for module in PARTS[part]):
         importlib.import_module(module)
-    return [each for part in parts for each in CHECKS if each.part == part]
+    chosen = [each for part in parts for each in CHECKS if each.part == part]
+    return [each for each in chosen if any(re.search(only, what) for what, _ in each.rows)]
 
 
 def known_part(name: str) -> str:
@@ -97,6 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("parts", nargs="*", type=known_part, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--quick", action="store_true", help="fewer images and smaller sizes: some minutes")
+    parser.add_argument("--only", default="", metavar="PATTERN", help="only the checks whose names hold it")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a bar is missed or fails")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as JSON too, line by line")
     options = parser.parse_args(argv)
@@ -110,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     table, status = Table(), 0
     table.head()
     try:
-        for bar in measured(checks_of(options.parts or list(PARTS)), given):
+        for bar in measured(checks_of(options.parts or list(PARTS), options.only), given):
             table.add(bar)
             if options.json:
                 rows = [asdict(each) for each in table.bars]

@@ -9,16 +9,48 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from scipy.io import loadmat, savemat
 
 from edgecritic.cli.main import main
+from edgecritic.datasets.scenes import phantom
 from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import UndatedZip, bsds_mat_bytes
+from edgecritic.maps.boundaries import inner_boundary
+
+CLASSES = """
+id = "blocks"
+tolerance = 2.0
+thresholds = 9
+[classes]
+names = ["road", "car"]
+others = [3]
+radius = 1
+thin = true
+"""
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    return write(tmp_path_factory.mktemp("data"), 2)
+    """Photos, maps and truths; segmentations of regions, label images with maps of classes, and volumes."""
+    place = write(tmp_path_factory.mktemp("data"), 2)
+    for folder in ("segs", "segmentations", "labels", "classes", "objects", "volumes"):
+        (place / folder).mkdir()
+    (place / "blocks.toml").write_text(CLASSES)
+    rng = np.random.default_rng(0)
+    for name in ("one", "two"):
+        blocks = np.kron(rng.integers(1, 4, (3, 4)), np.ones((8, 8), np.uint8)).astype(np.uint8)
+        cells, truth = np.empty((1, 1), dtype=object), np.empty((1, 1), dtype=object)
+        cells[0, 0] = np.roll(blocks, 1, axis=1)
+        truth[0, 0] = {"Segmentation": blocks, "Boundaries": inner_boundary(blocks == 1)}
+        savemat(place / f"segs/{name}.mat", {"segs": cells})
+        savemat(place / f"segmentations/{name}.mat", {"groundTruth": truth})
+        Image.fromarray(blocks).save(place / f"labels/{name}.png")
+        np.save(place / f"classes/{name}.npy", rng.random((2, *blocks.shape)).round(2))
+        solid = phantom("ball", (14, 12, 10), 0).image > 0.75
+        np.save(place / f"objects/{name}.npy", solid)
+        np.save(place / f"volumes/{name}.npy", (rng.random(solid.shape) * solid).round(2))
+    return place
 
 
 @pytest.fixture
@@ -67,10 +99,21 @@ def commands(home):
             *("--thresholds", "9"),
         ],
         "displacement": ["study", "displacement"],
+        "score": ["score", good, "--truth", truth, "-m", "fom", "--binarize", "0.5"],
+        "regions": ["bench", home / "segs", "--truth", home / "segmentations", "--protocol", "bsds-regions"],
+        "classes": [
+            *("bench", home / "classes", "--truth", home / "labels"),
+            *("--protocol", home / "blocks.toml"),
+        ],
+        "volumes": [
+            *("bench", home / "volumes", "--truth", home / "objects"),
+            *("--protocol", "volume(tolerance=2)"),
+        ],
+        "fit": ["fit", "pb", images, "--truth", truth, "--labels", "all"],
     }
 
 
-QUICK = ("bench", "annotators", "detect", "tune")
+QUICK = ("bench", "annotators", "detect", "tune", "score", "regions", "classes", "volumes")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +125,9 @@ def test_a_command_repeats_every_byte(name, home, tmp_path, later, capsys):
     jobs = ["--jobs", "1"] if name not in ("detect", "displacement") else []
     found = []
     for place, more in (("one", jobs), ("the other", [])):
-        assert main([*words, "--out", str(tmp_path / place), *more]) == 0
+        out = tmp_path / place / ("model.json" if name == "fit" else "")
+        out.parent.mkdir(exist_ok=True)
+        assert main([*words, "--out", str(out), *more]) == 0
         found.append(contents(tmp_path / place))
         later()
     if name == "pairing":

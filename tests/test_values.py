@@ -141,7 +141,9 @@ def preferred() -> object:
 
 def studies() -> object:
     from edgecritic.measures.coherence import edge_coherence
+    from edgecritic.studies.advice import rank_changes
     from edgecritic.studies.claims import claim
+    from edgecritic.studies.closer import look_at_pair, summarise_looks
     from edgecritic.studies.complexity import curves_of_image, summarise_curves
     from edgecritic.studies.consensus import consensus
     from edgecritic.studies.cuts import point_sets, synthetic_samples
@@ -149,9 +151,12 @@ def studies() -> object:
     from edgecritic.studies.matching import ScoreTable, analyse
     from edgecritic.studies.noise import noise
     from edgecritic.studies.pairing import accuracy, accuracy_of_samples, count_pairs, time_methods
+    from edgecritic.studies.triplets import judge_triplet
     from edgecritic.studies.truths import TruthsStudy, judge_truths
     from edgecritic.studies.walkthrough import paper_example, walk_through
 
+    look = look_at_pair(("a", "b"), (TRUTHS[0], TRUTHS[1]), 2.0)
+    ranking = {("exact", 2.0): {"a": 0.4, "b": 0.3}, ("area", 2.0): {"a": 0.3, "b": 0.4}}
     walk = walk_through(*paper_example())
     judged = judge_truths("a", IMAGE, TRUTHS[:2], detectors=["sobel"], measures=["sk"])
     names = {"detectors": ("sobel",), "measures": ("sk",), "better": ("lower",)}
@@ -176,6 +181,8 @@ def studies() -> object:
         [walk, walk.zones],
         [judged, TruthsStudy(**names, images=(judged,), editor="me")],
         [table, analyse(table), claim("r", "> .95", 0.9, source="Fig. 1")],
+        [look, summarise_looks([look], maps="own", tolerance=2.0), rank_changes(ranking)],
+        judge_triplet(("a", TRUTHS[0]), [("b", TRUTHS[1]), ("c", TRUTHS[2])], tolerance=2),
         consensus([np.eye(5) > 0, np.ones((5, 5)) > 0]),
         edge_coherence(np.eye(5) > 0),
     ]

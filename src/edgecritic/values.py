@@ -123,6 +123,8 @@ def plain(content: Any) -> Any:
         return {str(key): plain(item) for key, item in content.items()}
     if isinstance(content, Sequence | set | frozenset):
         return [plain(item) for item in (content if isinstance(content, Sequence) else sorted(content))]
+    if dataclasses.is_dataclass(content) and not isinstance(content, type):
+        return {field.name: plain(getattr(content, field.name)) for field in dataclasses.fields(content)}
     return str(content)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import ctypes
 import io
 import json
 import os
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import edgecritic
+from edgecritic.cli import match
 from edgecritic.cli.main import main
 from edgecritic.datasets.write import write_image, write_map
 from edgecritic.report.sections import Table, study_report
@@ -87,6 +89,26 @@ def test_signals_end_a_run_with_one_line(number, tmp_path):
         process.kill()
     assert process.returncode == 128 + number
     assert told in (b"edgecritic: interrupted\n", b"edgecritic: stopped\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_foreign_code_swallows_comes_again(number, monkeypatch, capsys):
+    """An exception cannot leave a callback of C code, such as those of the compiler of the kernels."""
+
+    @ctypes.CFUNCTYPE(None)
+    def callback():
+        signal.raise_signal(number)
+
+    def run(_args):
+        callback()
+        time.sleep(20)
+        return 0
+
+    hook = sys.unraisablehook
+    monkeypatch.setattr(match, "run", run)
+    assert main(["match", "a", "b"]) == 128 + number
+    assert capsys.readouterr().err in ("edgecritic: interrupted\n", "edgecritic: stopped\n")
+    assert sys.unraisablehook is hook
 
 
 def test_the_handlers_of_signals_are_given_back(capsys):

@@ -72,6 +72,19 @@ def test_between_two_lines_few_pixels_jump():
     assert own.coherence < 0.2 < exact.coherence
 
 
+def test_between_two_equal_lines_ties_decide_over_a_few_pixels():
+    """Both lines are as good. Where an even number of neighbours goes up and down by halves, their median is
+    the way between, which deviates by more than the slack from either: such a pixel stays alone. Which ones
+    there are is up to the ties of the first round, hence to the place of the line."""
+    hits = []
+    for columns, first in ((120, 10), (140, 20), (110, 5)):
+        line = np.zeros((40, columns), bool)
+        line[20, first : first + 100] = True
+        hits.append(coherent(np.roll(line, 2, axis=0) | np.roll(line, -2, axis=0), line).tp)
+    assert all(97 <= number <= 100 for number in hits)
+    assert len(set(hits)) > 1
+
+
 def test_coherence_by_hand():
     truth = np.zeros((6, 8), bool)
     truth[2, 1:5] = True

@@ -95,6 +95,30 @@ def test_against_the_rule_word_by_word(case):
         assert {tuple(int(x) + 1 for x in p) for p in np.argwhere(result)} == expected
 
 
+@settings(max_examples=40)
+@given(cases())
+def test_pairs_are_what_confirms_what(case):
+    candidate, truth, spacing, tolerance, degrees, _ = case
+    found = match(
+        candidate, truth, strategy=f"validation(angle={degrees})", tolerance=tolerance, spacing=spacing
+    )
+    pairs = [tuple(tuple(int(x) + 1 for x in p) for p in pair) for pair in found.pairs]
+    far = dict(zip(pairs, found.distances, strict=True))
+    assert len(far) == len(pairs)
+    a, b = ({tuple(int(x) + 1 for x in p) for p in np.argwhere(mask)} for mask in (candidate, truth))
+    named = set()
+    for source, target, way in ((a, b, 1), (b, a, -1)):
+        for p in source:
+            able = [q for q in target if confirmed(p, source, {q}, tolerance, degrees, spacing, False)]
+            if able:
+                lengths = [np.linalg.norm(np.subtract(q, p) * spacing) for q in able]
+                chosen = [q for q in able if (p, q)[::way] in far]
+                nearest = [q for q in chosen if math.isclose(far[(p, q)[::way]], min(lengths), abs_tol=1e-9)]
+                assert nearest
+                named |= {(p, q)[::way] for q in nearest}
+    assert named == set(pairs)
+
+
 def example():
     truth, candidate = np.zeros((10, 12), bool), np.zeros((10, 12), bool)
     truth[4, 2:10] = True

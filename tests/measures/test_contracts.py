@@ -73,7 +73,7 @@ def pixel_measures():
 
 def subject(text):
     parsed = Id.parse(text)
-    needed = parsed.options.get("strategy", "exact" if parsed.name == "pcm" else None)
+    needed = parsed.options.get("strategy", "exact" if parsed.name in ("pcm", "mean_displacement") else None)
     if needed is not None:
         try:
             strategies.bind(str(needed))

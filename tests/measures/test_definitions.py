@@ -209,9 +209,24 @@ def test_pixel_correspondence_by_hand():
     assert list(score(candidate, np.roll(candidate, 1, axis=0), "pcm", tolerance=0.5).values()) == [0]
 
 
-@pytest.mark.parametrize("text", ["pcm(strategy=distance)", "fom(strategy=distance)", "fom(strategy=area)"])
-def test_strategies_without_pairs_have_no_distances(text):
-    with pytest.raises(InputError, match="one-to-one"):
+def test_mean_displacement_by_hand():
+    candidate, truth = three_pairs()
+    assert list(score(candidate, truth, "mean_displacement").values()) == pytest.approx(
+        [(1 + math.sqrt(5)) / 3]
+    )
+    # Within 1.5 two pairs are left; beyond reach of all, the tolerance stands for the mean.
+    assert list(score(candidate, truth, "mean_displacement", tolerance=1.5).values()) == [0.5]
+    far = np.roll(candidate, 1, axis=0)
+    assert list(score(candidate, far, "mean_displacement", tolerance=0.5).values()) == [0.5]
+
+
+@pytest.mark.parametrize("name", ["pcm", "fom", "mean_displacement"])
+@pytest.mark.parametrize("strategy", ["distance", "area", "validation"])
+def test_strategies_without_pairs_have_no_distances(name, strategy):
+    text = f"{name}(strategy={strategy})"
+    if text == "mean_displacement(strategy=validation)":
+        return  # one to many is enough for a mean
+    with pytest.raises(InputError, match=r"one-to-one|have pairs"):
         score(*PAIRS[0][:2], text)
 
 

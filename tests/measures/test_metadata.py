@@ -108,7 +108,17 @@ def test_what_is_left_out_unless_named():
     # star is the complement of another measure; volumes and the background say little of edges; the others do
     # not compare two binary maps.
     left_out = {entry.name for entry in measures} - set(default_measures())
-    on_demand = {"pcm", "cldice", "hd", "f_star", "performance_star", "phi_star", "chi2_star", "fom_star"}
+    on_demand = {
+        "pcm",
+        "mean_displacement",
+        "cldice",
+        "hd",
+        "f_star",
+        "performance_star",
+        "phi_star",
+        "chi2_star",
+        "fom_star",
+    }
     on_demand |= {"asd", "sensitivity", "specificity"}
     on_demand |= {"volume_difference", "relative_volume_difference", "volume_similarity"}
     on_demand |= {"lesion_f1", "lesion_dice", "lesion_hd95", "lesion_nsd", "pq"}
@@ -129,6 +139,8 @@ def test_what_is_left_out_unless_named():
         ((0, 1.5, 1.5), "volume_difference"),
         ((0, 1, math.inf), "relative_volume_difference"),
         ((100, 0, 0), "pcm"),
+        # where nothing is matched: the tolerance, the largest distance of a pair
+        ((0, 3, 3), "mean_displacement"),
         ((0, 0, 1), "fom_e"),
         ((0, math.sqrt(3) / 2, math.sqrt(3) / 2), "d4"),
         ((0, 0.5, 3 / 96 / 2), "dp"),

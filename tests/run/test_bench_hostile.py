@@ -88,8 +88,8 @@ def test_the_annotators_counts_have_a_place_of_their_own(place):
     more = ["--out", str(place / "out")]
     assert bench(place, f"_human={place / 'good'}", more=more) == 0
     kept = {path: path.read_bytes() for path in (place / "out/records").glob("*/*.json")}
-    assert sorted(len(list(folder.iterdir())) for folder in (place / "out/records").iterdir()) == [1, 2, 2]
-    assert len(kept) == 5  # two images, their annotators, and the pictures
+    assert sorted(len(list(folder.iterdir())) for folder in (place / "out/records").iterdir()) == [1, 1, 2, 2]
+    assert len(kept) == 6  # two images, their annotators, the pictures, and where the files are
     assert bench(place, f"_human={place / 'good'}", more=more) == 0
     assert {path: path.read_bytes() for path in (place / "out/records").glob("*/*.json")} == kept
 

@@ -10,7 +10,7 @@ import pytest
 from edgecritic.cli.main import main
 from edgecritic.datasets.files import read_mask
 from edgecritic.datasets.write import write_map
-from edgecritic.errors import InputError
+from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.measures import score, score_alone
 from edgecritic.measures.coherence import edge_coherence
 from edgecritic.studies.consensus import consensus, most_central
@@ -62,6 +62,37 @@ def test_votes_find_a_truth_better_than_its_maps():
     best = max(score(one, truth, "f").mean["f"] for one in maps)
     estimate = consensus(maps, method="roc").truth
     assert score(estimate, truth, "f").mean["f"] > best
+
+
+def test_displaced_maps_vote_together_after_matching():
+    edge = np.zeros((20, 30), bool)
+    edge[10, 4:26] = True
+    maps = [np.roll(edge, shift, axis=0) for shift in (-1, 0, 1)]
+    assert consensus(maps).truth.sum() == 3 * edge.sum()  # pixel by pixel all have one vote
+    for method in ("chi2", "roc"):
+        found = consensus(maps, method=method, tolerance=2)
+        assert np.array_equal(found.truth, edge)  # the middle of each unit
+        assert found.tpr == pytest.approx([1, 1, 1])
+        assert found.scores == pytest.approx([1, 1, 1])
+    other = np.zeros_like(edge)
+    other[:, 2] = True
+    assert np.array_equal(consensus([*maps, other], method="chi2", tolerance=2).truth, edge)
+
+
+def test_units_of_maps_that_lie_on_each_other_are_their_pixels():
+    """Within less than a pixel nothing but the same pixel is matched: the counts are those of pixels."""
+    _, maps = noisy_maps()
+    one, two = consensus(maps), consensus(maps, tolerance=0.5)
+    assert (two.level, two.chi2.tolist()) == (one.level, pytest.approx(one.chi2.tolist()))
+    assert np.array_equal(one.truth, two.truth)
+    assert two.scores == pytest.approx(one.scores)
+    nothing = np.zeros((4, 5), bool)
+    with pytest.warns(UndefinedMeasureWarning):
+        assert not consensus([nothing, nothing], tolerance=2).truth.any()
+    with pytest.raises(InputError, match="for votes"):
+        consensus(maps, method="minimax", tolerance=2)
+    with pytest.raises(InputError, match="> 0"):
+        consensus(maps, tolerance=-1)
 
 
 def test_the_central_map_has_the_least_distance_to_the_others():
@@ -152,6 +183,11 @@ def test_the_command_writes_estimates_that_commands_take_as_truths(tmp_path, cap
     assert "agrees best with the estimated truths" in capsys.readouterr().out
     assert np.array_equal(read_mask(out / "truth" / "a.png"), consensus(maps).truth)
     assert main(["score", folders[0], "--truth", str(out / "truth"), "-m", "f", "--json"]) == 0
+    capsys.readouterr()
+    assert main(["consensus", *folders, "--tolerance", "1.5", "-o", str(tmp_path / "near"), "--quiet"]) == 0
+    assert np.array_equal(
+        read_mask(tmp_path / "near" / "truth" / "a.png"), consensus(maps, tolerance=1.5).truth
+    )
     capsys.readouterr()
     assert main(["consensus", *folders, "--method", "minimax", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -11,11 +11,12 @@ from edgecritic.annotators import output_strength, pool_output_strength, strengt
 from edgecritic.datasets.synthetic import write
 from edgecritic.detectors import detect
 from edgecritic.errors import InputError
+from edgecritic.protocols.bootstrap import Difference
 from edgecritic.report.retrain import retrain_report
 from edgecritic.run.fit import NEAR, Labels, fit_folder, photo_cases
 from edgecritic.run.images import load_image
 from edgecritic.run.retrain import _sizes, run_retrain
-from edgecritic.studies.retrain import change, verdict
+from edgecritic.studies.retrain import change, claim_of_no_gain, verdict
 
 SCHEMES = tuple(map(Labels.parse, ("all", "consensus", "weighted")))
 
@@ -50,7 +51,10 @@ def test_the_whole_study_on_few_photos(tmp_path: Path) -> None:
     assert "Spearman's ρ" in told
     assert f"{points[1, 'all', 'all']:.4f} from 1, {points[2, 'all', 'all']:.4f} from 2 photos" in told
     names = [block.name for section in retrain_report(found).sections for block in section.blocks]  # type: ignore[union-attr]
-    assert names == ["figure8", "figure7", "learning", "scores", "weights", "curve"]
+    assert names == ["figure8", "figure7", "learning", "paper", "scores", "weights", "curve"]
+    claims = study.claims()
+    assert [one.source.split(", “")[0] for one in claims] == ["Sec. 5.1, Fig. 8"] * 2 + ["Fig. 7"] * 2
+    assert all(one.ours for one in claims)
     without = run_retrain(home / "truth", tmp_path, schemes=SCHEMES, curve=[], draws=0, **where)  # type: ignore[arg-type]
     assert without.study.curve == ()
 
@@ -71,6 +75,26 @@ def test_what_is_said_follows_from_the_numbers() -> None:
     assert "no gain of practical use" in verdict(-0.001, -0.004, 0.002)
     assert "up to 0.04 is not ruled out" in verdict(0.01, -0.02, 0.04)
     assert change(-0.02, -0.03, -0.01) == "a loss"
+
+
+@pytest.mark.parametrize(
+    ("estimate", "low", "high", "agrees", "words"),
+    [
+        (0.02, 0.01, 0.03, False, "does not hold here"),
+        (0.002, 0.001, 0.003, True, "holds in practice"),
+        (-0.02, -0.03, -0.01, True, "loses"),
+        (0.01, -0.02, 0.04, True, "not refuted"),
+    ],
+)
+def test_the_claim_follows_from_the_numbers(
+    estimate: float, low: float, high: float, agrees: bool, words: str
+) -> None:
+    """Also where they contradict the paper."""
+    told = claim_of_no_gain("colour", Difference(estimate=estimate, low=low, high=high, p_value=0.01))
+    assert told.agrees is agrees
+    assert words in told.verdict
+    assert told.ours == f"{estimate:+.4f} [{low:+.4f}, {high:+.4f}]"
+    assert claim_of_no_gain("colour", None).agrees is None
 
 
 def test_labels_of_all_are_learned_from_as_by_fit(tmp_path: Path) -> None:

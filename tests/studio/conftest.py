@@ -29,8 +29,9 @@ from edgecritic.studio.database import Database, open_database
 from edgecritic.studio.experiments import Plan, draw_trials
 from edgecritic.studio.models import Base
 from edgecritic.studio.pictures import encode_png, read_photo
-from edgecritic.studio.serve import link_path, server_config
+from edgecritic.studio.serve import link_path
 from edgecritic.studio.settings import Settings
+from edgecritic.web.serving import server_config
 
 sys.path.append(str(Path(__file__).parent))  # studio_pages
 POSTGRES = os.environ.get("EDGECRITIC_TEST_PG", "")
@@ -181,7 +182,7 @@ class Server:
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self.app = create_app(settings, database)
-        self.server = uvicorn.Server(server_config(self.app, settings))
+        self.server = uvicorn.Server(server_config(self.app, settings.host, settings.port))
         sockets = [socket.create_server(("127.0.0.1", 0))]
         self.thread = threading.Thread(target=self.server.run, args=[sockets], daemon=True)
         self.thread.start()

@@ -15,9 +15,9 @@ from PIL import Image as Picture
 from sqlalchemy import select, text
 
 from edgecritic.studio import auth, projects
-from edgecritic.studio.guard import HEADERS
 from edgecritic.studio.models import Invitation, LoginSession, Project, now
 from edgecritic.studio.pictures import encode_png
+from edgecritic.web.guard import HEADERS
 
 HTML = {"accept": "text/html"}
 PASSWORD = "correct horse battery"

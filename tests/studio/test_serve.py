@@ -24,7 +24,7 @@ from edgecritic.studio import auth
 from edgecritic.studio.app import create_app
 from edgecritic.studio.database import make_engine, open_database
 from edgecritic.studio.models import Image, Project
-from edgecritic.studio.serve import PASSWORD_VARIABLE, Running, prepare, serve, server_config
+from edgecritic.studio.serve import PASSWORD_VARIABLE, prepare, serve, server_of
 from edgecritic.studio.settings import Settings
 
 
@@ -117,7 +117,7 @@ def test_kernels_are_compiled_in_the_background(tmp_path, monkeypatch):
     monkeypatch.setattr("edgecritic.matching.match", lambda *_: compiled.append("match"))
     settings = Settings(data=tmp_path, port=0)
     database = open_database(settings.database_url)
-    server = Running(server_config(create_app(settings, database), settings), settings, told.append)
+    server = server_of(create_app(settings, database), settings, told.append)
     serving = threading.Thread(target=server.run)
     serving.start()
     try:
@@ -129,7 +129,7 @@ def test_kernels_are_compiled_in_the_background(tmp_path, monkeypatch):
         release.set()
         server.should_exit = True
         serving.join(60)
-    [warming] = [one for one in threading.enumerate() if one.name == "warm-up"] or [serving]
+    [warming] = [one for one in threading.enumerate() if one.name == "background"] or [serving]
     warming.join(60)
     assert compiled == ["edits"]
 

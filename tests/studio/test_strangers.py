@@ -17,12 +17,13 @@ import httpx
 import pytest
 from starlette.responses import PlainTextResponse
 
-from edgecritic.studio import auth, connection, projects
+from edgecritic.studio import auth, projects
 from edgecritic.studio.app import OWNER_COOKIE
 from edgecritic.studio.auth import Pace
 from edgecritic.studio.problems import NotNow
 from edgecritic.studio.routing import Body, RuledMount, RuledRoute, post
 from edgecritic.studio.settings import Settings
+from edgecritic.web import connection
 
 SECURITY_PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 PASSWORD = "correct horse battery"

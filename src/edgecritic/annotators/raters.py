@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from edgecritic.inputs import BoolArray, Spacing, as_mask
 from edgecritic.matching import match
 from edgecritic.values import Value
 
-__all__ = ["Raters", "RatedLabels", "dawid_skene", "rated_labels", "staple"]
+__all__ = ["Raters", "RatedLabels", "dawid_skene", "matched_units", "rated_labels", "staple"]
 
 Array = NDArray[np.float64]
 _ROUNDS = 1000
@@ -142,7 +142,7 @@ def rated_labels(
     if not any(one.any() for one in maps):
         raise InputError("nobody drew anything", remedy="leave this image out")
     options: dict[str, Any] = {"tolerance": tolerance, "relative_tolerance": relative_tolerance}
-    pixels, votes = _units(maps, {**options, "spacing": spacing})
+    pixels, votes = matched_units(maps, {**options, "spacing": spacing})
     return RatedLabels(shape=maps[0].shape, pixels=pixels, votes=votes, raters=methods[method](votes))
 
 
@@ -185,8 +185,13 @@ def _rates(table: Array, weights: Array) -> tuple[Array, Array]:
     return hits, rejections
 
 
-def _units(maps: Sequence[BoolArray], options: dict[str, Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the units: the raster index of each, and who has a pixel in it."""
+def matched_units(
+    maps: Sequence[BoolArray], options: Mapping[str, Any]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the units of maps, some of them not empty: the raster index of each, and who has a pixel in it.
+
+    `options` are those of `edgecritic.match`; see `rated_labels`.
+    """
     rasters = [np.flatnonzero(one) for one in maps]
     begins = np.concatenate([[0], np.cumsum([len(raster) for raster in rasters])])
     rows = []

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from edgecritic.assignment.graph import outlier_cost
 from edgecritic.assignment.pair import Pair
 from edgecritic.assignment.reach import reach_of
-from edgecritic.assignment.solver import MOST_LINKS, empty_state, salt, too_many_links
+from edgecritic.assignment.solver import MOST_LINKS, empty_state, in_blocks, salt, too_many_links
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Indices, Spacing, as_mask, as_masks, as_spacing, as_tolerance
 from edgecritic.kernels.changing import new_changing, sweep
@@ -71,10 +71,10 @@ class ExactState:
         grid = Grid.around(shape, around.radii)
         self.shape = shape
         self.outlier_cost = outlier_cost(limit, sizes)
-        self._pixels = _universe(universe, shape)
+        self._pixels = grid.raster(in_blocks(grid, _universe(universe, shape)))
         self._number = np.full(masks[0].size, -1, dtype=np.int32)
         self._number[self._pixels] = np.arange(self._pixels.size, dtype=np.int32)
-        truth_pixels = [np.flatnonzero(mask) for mask in masks]
+        truth_pixels = [grid.raster(in_blocks(grid, mask)) for mask in masks]
         self._columns, self._map_start = np.concatenate(truth_pixels), _starts(truth_pixels)
         pixel_at = np.full(grid.size, -1, dtype=np.int32)
         pixel_at[grid.flatten(self._pixels)] = np.arange(self._pixels.size, dtype=np.int32)
@@ -118,7 +118,7 @@ class ExactState:
         (steps, 2) int64 array
             After each step `matches` and `matched_pixels`.
         """
-        return self._run(*([self._number[step[side]] for step in steps] for side in (0, 1)))
+        return self._run(*([np.sort(self._number[step[side]]) for step in steps] for side in (0, 1)))
 
     @property
     def matches(self) -> int:
@@ -191,13 +191,13 @@ class ExactState:
         return mask
 
 
-def _universe(universe: Any, shape: tuple[int, ...]) -> Indices:
+def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
     if universe is None:
-        return np.arange(int(np.prod(shape)), dtype=np.int64)
+        return np.ones(shape, dtype=np.bool_)
     possible = as_mask(universe, "universe")
     if possible.shape != shape:
         raise InputError(f"universe must have the truths' shape {shape}, got {possible.shape}")
-    return np.flatnonzero(possible)
+    return possible
 
 
 def _grouped(parts: list[NDArray[np.int32]]) -> Groups:

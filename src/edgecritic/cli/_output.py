@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from edgecritic.tables import plain
+from edgecritic.values import plain as plain_values
 
-__all__ = ["complain", "tell_failures", "jsonable", "print_json", "progress", "report_page"]
+__all__ = ["complain", "tell_failures", "print_json", "progress", "report_page"]
 
 
 def complain(message: str) -> None:
@@ -29,33 +28,9 @@ def tell_failures(failures: Iterable[object]) -> int:
     return 1 if told else 0
 
 
-def jsonable(value: Any) -> Any:
-    """Return `value` in the types of JSON; what is not a finite number becomes ``None``.
-
-    Examples
-    --------
-    >>> jsonable({"f": float("nan"), "shape": (2, 3)})
-    {'f': None, 'shape': [2, 3]}
-    """
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): jsonable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [jsonable(item) for item in value]
-    if hasattr(value, "tolist"):
-        return jsonable(value.tolist())
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = dataclasses.fields(value)
-        return {field.name: jsonable(getattr(value, field.name)) for field in fields}
-    return str(value)
-
-
 def print_json(document: Any) -> None:
     """Print one JSON document."""
-    text = json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(plain_values(document), indent=2, ensure_ascii=False, allow_nan=False)
     print(plain(text, escape=True))
 
 

@@ -40,6 +40,13 @@ def add_parser(subparsers: Any) -> None:
         metavar="ID",
         help="dissimilarity for minimean and minimax (baddeley)",
     )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        metavar="PX",
+        help="for chi2 and roc: pixels that are matched one to one within so many pixels vote together "
+        "(default: the same pixel)",
+    )
     parser.add_argument("--threshold", type=float, default=0.5, metavar="T", help="cut soft maps at T (0.5)")
     output = parser.add_argument_group("output")
     add_out(output, "the estimated truths (folder truth), results and tables")
@@ -52,7 +59,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from edgecritic.cli._options import read_named
-    from edgecritic.cli._output import jsonable, print_json, progress, report_page, tell_failures
+    from edgecritic.cli._output import print_json, progress, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.consensus import consensus_report
     from edgecritic.report.text import report_text
@@ -65,13 +72,14 @@ def run(args: argparse.Namespace) -> int:
             method=args.method,
             distance=args.distance,
             threshold=args.threshold,
+            tolerance=args.tolerance,
             out=args.out,
             jobs=args.jobs,
             progress=step,
         )
     report = consensus_report(found)
     if args.out is not None:
-        write_report(args.out, report, jsonable(found.as_dict()), name="consensus")
+        write_report(args.out, report, found.as_dict(), name="consensus")
     if args.json:
         print_json(found.as_dict())
     else:

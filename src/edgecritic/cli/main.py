@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
+import os
 import pkgutil
 import signal
 import sys
@@ -27,13 +28,15 @@ __all__ = ["main", "build_parser"]
 
 GROUPS = {
     "judge": ("bench", "score", "match", "doctor"),
-    "look": ("report", "demo", "list"),
+    "look": ("view", "report", "demo", "list"),
     "detect and learn": ("detect", "tune", "fit"),
     "people": ("annotators", "propose", "studio"),
     "papers": ("study", "consensus"),
     "this installation": ("warmup", "completion"),
 }
 """Commands by what people want, in the order of the help page; those that are not named come last."""
+
+_AGAIN_SECONDS = 0.05
 
 _FIRST_SCREEN = """\
 EdgeCritic {version} says how good an edge map is.
@@ -44,6 +47,7 @@ judge
   edgecritic match CANDIDATE TRUTH            hits, misses and false alarms
   edgecritic doctor FOLDER --truth FOLDER     what is wrong with these files?
 look
+  edgecritic view RUN                         a run, image by image
   edgecritic report RUN RUN --out FOLDER      finished runs side by side
   edgecritic demo                             everything on generated data
   edgecritic list measures                    what there is, with parameters
@@ -201,22 +205,33 @@ class _Stopped(KeyboardInterrupt):
 def _stopped_by_signals() -> Iterator[None]:
     """Let SIGINT, SIGTERM and SIGHUP leave all blocks, so that half-made files are removed.
 
-    Signals that somebody else takes or ignores, as nohup does, stay with them.
+    Signals that somebody else takes or ignores, as nohup does, stay with them. A signal that comes while
+    foreign code calls back, as the compiler of the kernels does, is swallowed there: it is sent again.
     """
 
     def stop(number: int, _frame: object) -> None:
         raise _Stopped(number)
+
+    def again(swallowed: sys.UnraisableHookArgs) -> None:
+        if not isinstance(swallowed.exc_value, _Stopped):
+            usual_hook(swallowed)
+            return
+        later = threading.Timer(_AGAIN_SECONDS, os.kill, (os.getpid(), swallowed.exc_value.number))
+        later.daemon = True
+        later.start()
 
     names = [signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     here = threading.current_thread() is threading.main_thread()
     before = {name: signal.getsignal(name) for name in names if here}
     usual = (signal.SIG_DFL, signal.default_int_handler)
     taken = {name: handler for name, handler in before.items() if handler in usual}
+    usual_hook, sys.unraisablehook = sys.unraisablehook, again
     for name in taken:
         signal.signal(name, stop)
     try:
         yield
     finally:
+        sys.unraisablehook = usual_hook
         for name, handler in taken.items():
             signal.signal(name, handler)
 

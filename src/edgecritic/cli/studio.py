@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from typing import TYPE_CHECKING, Any
@@ -84,6 +83,7 @@ def _run(args: argparse.Namespace) -> int:
     from edgecritic.errors import InputError
     from edgecritic.studio import serve
     from edgecritic.studio.database import migrate
+    from edgecritic.web.serving import listen
 
     try:
         settings = _settings(args)
@@ -98,7 +98,7 @@ def _run(args: argparse.Namespace) -> int:
         return _set_password(settings, command)
     if args.link:
         return _print_link(settings, command)
-    sockets = serve.listen(settings)
+    sockets = listen(settings.host, settings.port)
     try:
         database = serve.prepare(settings, command=command, example=not args.no_example)
         path = serve.login_path(settings, database)
@@ -194,21 +194,12 @@ def _print_link(settings: Settings, command: str) -> int:
 
 
 def _say_ready(settings: Settings, address: str, path: str, no_browser: bool) -> None:
+    from edgecritic.web.serving import open_browser
+
     print(f"EdgeCritic studio: {address}{path}", flush=True)
     if path:
         sys.stderr.write("The link works once and makes your browser the owner's; show it to nobody.\n")
     sys.stderr.write("What maps need is compiled in the background; the first map may wait for it.\n")
     sys.stderr.write("Ctrl+C ends it; everything shown as saved is kept.\n")
-    if settings.local and not settings.public_url and not no_browser and _has_desktop():
-        import webbrowser
-
-        webbrowser.open(f"{address}{path}")
-
-
-def _has_desktop() -> bool:
-    """Tell whether a person sits before this computer: a terminal, and windows to open."""
-    if not sys.stdout.isatty() or "SSH_CONNECTION" in os.environ:
-        return False
-    if sys.platform in ("win32", "darwin"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    if settings.local and not settings.public_url and not no_browser:
+        open_browser(f"{address}{path}")

@@ -139,9 +139,14 @@ class KernelCache(NullCache):
         return None if data is None else CompileResult._rebuild(target_context, *pickle.loads(data))
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the version for these argument types."""
-        if not data.library.has_dynamic_globals:
-            self._code.write(self._file_name(sig, data.codegen), dumps(data._reduce()))
+        """Keep the version for these argument types, unless a signal came while it was handed over."""
+        if data.library.has_dynamic_globals:
+            return
+        try:
+            code = dumps(data._reduce())
+        except RuntimeError:  # Numba has no machine code to keep; what it runs is complete
+            return
+        self._code.write(self._file_name(sig, data.codegen), code)
 
     def _file_name(self, sig: Any, codegen: Any) -> str:
         key = repr((sig, codegen.magic_tuple(), self._bytecode)).encode()

@@ -10,12 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
-from edgecritic.kernels.arrays import Bytes, Float32s, Int32s, Int64s
+from edgecritic.kernels.arrays import Bytes, Float32s, Int16s, Int32s, Int64s
 
 __all__ = ["ORIENTATIONS", "filter_plane", "half_disc_distances"]
 
 ORIENTATIONS = 8
 """Directions of the diameter: o·π/8."""
+
+Counts = Int16s | Int32s
+"""Narrow numbers where the disc is small enough: twice as many are added at once."""
 
 _TINY = np.float32(1e-30)  # added to denominators: far below any share of a pixel
 _ROUNDING = np.float32(1e-12)  # distances below are those of equal histograms
@@ -28,10 +31,10 @@ def half_disc_distances(
     bins: int,
     places: Int64s,
     cells: Int64s,
-    weights: Int32s,
+    weights: Counts,
     moves: Int64s,
     move_cells: Int64s,
-    move_weights: Int32s,
+    move_weights: Counts,
     passes: int,
     scale: Float32s,
     out: Float32s,
@@ -41,10 +44,10 @@ def half_disc_distances(
     Parameters
     ----------
     labels : the bins 0 … `bins` − 1 of the pixels, within a frame of `margin` pixels of the value `bins`
-    margin : more than the radius
+    margin : 1 + the radius in whole pixels
     bins : a multiple of 8
     places, cells, weights : the disc: place of a point (relative to the corner of its frame, in pixels of
-        `labels`), sector · (`bins` + 8), weight
+        `labels`), sector · (`bins` + 8), weight; pixels are counted in the type of the weights
     moves, move_cells, move_weights : what changes when the disc moves by one column, seen from its new place
     passes : k: histograms are smoothed by a box of 2^k bins, twice
     scale : what a count of each bin is multiplied with before smoothing
@@ -55,15 +58,16 @@ def half_disc_distances(
     flat = labels.reshape(-1)
     reach = (1 << passes) - 1
     block = bins + 2 * reach
-    counts = np.zeros((2 * ORIENTATIONS, bins + 8), np.int32)
+    counts = np.zeros((2 * ORIENTATIONS, bins + 8), weights.dtype)
     count = counts.reshape(-1)
-    half, whole = np.zeros(bins, np.int32), np.zeros(bins, np.int32)
+    half, whole = np.zeros(bins, weights.dtype), np.zeros(bins, weights.dtype)
     apart, together = np.zeros(ORIENTATIONS * block, np.float32), np.zeros(ORIENTATIONS * block, np.float32)
     spare, found = np.zeros(ORIENTATIONS * block, np.float32), np.zeros(ORIENTATIONS, np.float32)
     full = 0
     for k in range(weights.size):
         full += weights[k]
     for y in range(rows):
+        above = margin <= y + 1 <= rows - margin + 1
         for x in range(columns):
             here = flat[y * width + x :]
             if x == 0:
@@ -73,11 +77,11 @@ def half_disc_distances(
             else:
                 for k in range(moves.size):
                     count[move_cells[k] + np.intp(here[moves[k]])] += move_weights[k]
-            mass = _add_sectors(counts, half, whole)
-            if mass == full:
-                _inside(counts, half, whole, scale, passes, apart, together, spare, found)
+            _add_sectors(counts, half, whole)
+            if above and margin <= x + 1 <= columns - margin + 1:
+                _inside(counts, half, whole, full, scale, passes, apart, together, spare, found)
             else:
-                _at_frame(counts, half, whole, mass, scale, passes, apart, together, spare, found)
+                _at_frame(counts, half, whole, scale, passes, apart, together, spare, found)
             for o in range(ORIENTATIONS):
                 out[o, y, x] = found[o] if found[o] > _ROUNDING else np.float32(0)
 
@@ -96,19 +100,18 @@ def filter_plane(plane: Float32s, rows: Int64s, columns: Int64s, weights: Float3
 
 
 @inlined
-def _add_sectors(counts: Int32s, half: Int32s, whole: Int32s) -> int:
-    """Fill the first half-disc and the whole disc; return the mass of the disc."""
+def _add_sectors(counts: Counts, half: Counts, whole: Counts) -> None:
+    """Fill the first half-disc and the whole disc."""
     c = counts
     for b in range(half.size):
         half[b] = c[0, b] + c[1, b] + c[2, b] + c[3, b] + c[4, b] + c[5, b] + c[6, b] + c[7, b]
     for b in range(half.size):
         rest = c[8, b] + c[9, b] + c[10, b] + c[11, b] + c[12, b] + c[13, b] + c[14, b] + c[15, b]
         whole[b] = half[b] + rest
-    return _mass(whole)
 
 
 @inlined
-def _mass(histogram: Int32s) -> int:
+def _mass(histogram: Counts) -> int:
     total = 0
     for b in range(histogram.size):
         total += histogram[b]
@@ -116,7 +119,7 @@ def _mass(histogram: Int32s) -> int:
 
 
 @inlined
-def _turn(half: Int32s, come: Int32s, gone: Int32s) -> None:
+def _turn(half: Counts, come: Counts, gone: Counts) -> None:
     """Turn the half-disc by one sector."""
     for b in range(half.size):
         half[b] += come[b] - gone[b]
@@ -124,9 +127,10 @@ def _turn(half: Int32s, come: Int32s, gone: Int32s) -> None:
 
 @inlined
 def _inside(
-    counts: Int32s,
-    half: Int32s,
-    whole: Int32s,
+    counts: Counts,
+    half: Counts,
+    whole: Counts,
+    mass: int,
     scale: Float32s,
     passes: int,
     apart: Float32s,
@@ -141,7 +145,6 @@ def _inside(
     if passes:
         apart[:] = 0
         together[:block] = 0
-    mass = _mass(whole)
     sums = together[reach : reach + bins]
     for b in range(bins):
         sums[b] = np.float32(whole[b]) * scale[b]
@@ -164,10 +167,9 @@ def _inside(
 
 @inlined
 def _at_frame(
-    counts: Int32s,
-    half: Int32s,
-    whole: Int32s,
-    mass: int,
+    counts: Counts,
+    half: Counts,
+    whole: Counts,
     scale: Float32s,
     passes: int,
     apart: Float32s,
@@ -179,6 +181,7 @@ def _at_frame(
     bins = half.size
     reach = (1 << passes) - 1
     block = bins + 2 * reach
+    mass = _mass(whole)
     if passes:
         apart[:] = 0
         together[:] = 0

@@ -145,7 +145,7 @@ def _near_pairs(
     step_cost: Int64s,
     most_links: int,
 ) -> tuple[Int32s, Int32s, Int32s, Int32s]:
-    """List all links, map by map and the cheapest first; rows are numbered as they appear.
+    """List all links, map by map and the cheapest first; the rows of a map have the order of their pixels.
 
     Gives up if there are more than `most_links`: what it then returns has more than `most_links` links too.
     """
@@ -159,6 +159,7 @@ def _near_pairs(
     for map_number in range(map_start.size - 1):
         for pixel in range(pixels):
             number[pixel] = -1
+        first_link, first_row = size, rows
         for step in range(steps.size):
             if size + map_start[map_number + 1] - map_start[map_number] > capacity:
                 if size > most_links:
@@ -179,7 +180,22 @@ def _near_pairs(
                     column_end[size] = column
                     cost[size] = step_cost[step]
                     size += 1
+        _order_rows(number, pixel_of[first_row:rows], first_row, row_end[first_link:size])
     return row_end[:size], column_end[:size], cost[:size], pixel_of[:rows].copy()
+
+
+@kernel
+def _order_rows(number: Int32s, pixel_of: Int32s, first: int, row_end: Int32s) -> None:
+    """Number the rows of one map, from `first` on, by their pixels: neighbours are near in memory then."""
+    order = np.empty(pixel_of.size, dtype=np.int32)
+    rows = 0
+    for pixel in range(number.size):
+        if number[pixel] >= 0:
+            order[number[pixel] - first] = first + rows
+            pixel_of[rows] = pixel
+            rows += 1
+    for at in range(row_end.size):
+        row_end[at] = order[row_end[at] - first]
 
 
 @kernel

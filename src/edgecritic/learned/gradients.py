@@ -21,7 +21,7 @@ class _Disc(NamedTuple):
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
     sectors: NDArray[np.int64]
-    weights: NDArray[np.int32]
+    weights: NDArray[np.int16] | NDArray[np.int32]
 
 
 def half_disc_gradient(labels: NDArray[np.uint8], radius: float, bins: int, *, smooth: int = 0) -> Floats:
@@ -93,7 +93,7 @@ def _range(labels: NDArray[np.uint8], bins: int, reach: int) -> tuple[int, int]:
 
 def _in_frame(
     disc: _Disc, margin: int, width: int, stride: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16] | NDArray[np.int32]]:
     places = (disc.rows + margin) * width + disc.columns + margin
     return places, disc.sectors * stride, disc.weights
 
@@ -102,7 +102,9 @@ def _in_frame(
 def _disc(radius: float) -> tuple[_Disc, _Disc]:
     """Return the disc, and what it gains and loses when it moves by one column."""
     reach = int(radius)
-    grid = np.zeros((2 * ORIENTATIONS, 2 * reach + 1, 2 * reach + 3), dtype=np.int32)
+    most = 2 * (2 * reach + 1) ** 2  # no disc has more mass
+    kind = np.int16 if 2 * most <= np.iinfo(np.int16).max else np.int32
+    grid = np.zeros((2 * ORIENTATIONS, 2 * reach + 1, 2 * reach + 3), dtype=kind)
     for row in range(-reach, reach + 1):
         for column in range(-reach, reach + 1):
             if 0 < row * row + column * column <= radius * radius:
@@ -122,7 +124,7 @@ def _sectors(row: int, column: int) -> list[tuple[int, int]]:
     return [(int(turn), 2)]
 
 
-def _points(grid: NDArray[np.int32], reach: int) -> _Disc:
+def _points(grid: NDArray[np.int16] | NDArray[np.int32], reach: int) -> _Disc:
     sectors, rows, columns = np.nonzero(grid)
     return _Disc(rows - reach, columns - reach - 1, sectors, grid[sectors, rows, columns])
 

@@ -35,12 +35,15 @@ def within(mask: BoolArray, spacing: tuple[float, ...], tolerance: float) -> Boo
     "distance",
     one_to_one=False,
     reach="radius",
-    reference="distance-based matching in the survey of boundary matching by the group of C. Lopez-Molina",
+    reference="distance-based matching in the survey of boundary matching by the group of C. Lopez-Molina; "
+    "as dilation: Arbeláez, quoted there",
 )
 def distance(pair: Pair, *, recall: str = "confusion") -> Matching:
     """Match every pixel that has a pixel of the other map within the tolerance.
 
     TP = #{p ∈ C : d(p, T) ≤ t}, FP = |C| − TP, FN = #{p ∈ T : d(p, C) > t} for a candidate C and a truth T.
+    In terms of morphology, after Arbeláez: TP = |C ∩ dil(T)|, FP = |C| − TP, FN = |T| − |T ∩ dil(C)| with the
+    dilation by a disk (ball) of radius t, which gives the same numbers.
     Many candidate pixels may stand for one truth pixel. Time is proportional to the number of pixels of
     the image, whatever the tolerance.
 

@@ -13,8 +13,9 @@ from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray
 from edgecritic.maps.walk import Walk
 from edgecritic.matching.base import match, strategies, within_tolerance
+from edgecritic.matching.result import Matching
 
-__all__ = ["Followed", "follow"]
+__all__ = ["Followed", "follow", "pool_matchings"]
 
 _EXACT_OPTIONS = {"tolerance", "relative_tolerance", "window"}
 
@@ -87,33 +88,53 @@ def _anew(
         strategy if tolerance is None else within_tolerance(strategy, tolerance, spacing or (1.0,) * ndim)
     )
     areas = strategies.get(chosen.name).info.areas
-    count = _areas if areas else _pixels
-    found = np.zeros((len(walk), 4 if areas else 2), dtype=np.int64)
+    found = _with_totals(walk, truths, np.zeros((len(walk), 2), dtype=np.int64))
     for number, (step, candidate) in enumerate(walk.candidates()):
         if step.rests and number:
             found[number] = found[number - 1]
         elif areas or not step.rests:
-            found[number] = count(candidate, truths, chosen, spacing)
-    return found if areas else _with_totals(walk, truths, found)
+            matchings = [match(candidate, truth, strategy=chosen, spacing=spacing) for truth in truths]
+            found[number] = pool_matchings(matchings, candidate, truths, strategy=chosen, spacing=spacing)
+    return found
 
 
-def _pixels(
-    candidate: BoolArray, truths: Sequence[BoolArray], strategy: Id, spacing: tuple[float, ...] | None
-) -> tuple[int, ...]:
-    """Return matched truth pixels, and candidate pixels that any truth matches."""
-    matchings = [match(candidate, truth, strategy=strategy, spacing=spacing) for truth in truths]
+def pool_matchings(
+    matchings: Sequence[Matching],
+    candidate: BoolArray,
+    truths: Sequence[BoolArray],
+    *,
+    strategy: str | Id = "exact",
+    spacing: tuple[float, ...] | None = None,
+) -> tuple[int, int, int, int]:
+    """Count what the matchings of one candidate with each of some truths found together.
+
+    Returns matched and all truth pixels, summed over the truths, and the candidate pixels that any of the
+    matchings has matched and all of them. A strategy that compares areas counts pixels of area: those of the
+    candidate that it shares with all truths together.
+
+    Parameters
+    ----------
+    matchings : sequence of Matching
+        Those of `edgecritic.match` with `strategy` and `spacing`, a matching for each truth.
+
+    Examples
+    --------
+    >>> candidate, truth = np.array([[1, 1, 0]], bool), np.array([[0, 1, 1]], bool)
+    >>> found = [match(candidate, one, tolerance=0) for one in (truth, candidate)]
+    >>> pool_matchings(found, candidate, (truth, candidate))
+    (3, 4, 2, 2)
+    """
+    if strategies.get(Id.parse(strategy).name).info.areas:
+        union = match(candidate, np.any(truths, axis=0), strategy=strategy, spacing=spacing)
+        shared = sum(one.tp for one in matchings)
+        return shared, shared + sum(one.fn for one in matchings), union.tp, union.tp + union.fp
     hit = np.any([one.matched_candidate for one in matchings], axis=0)
-    return sum(int(np.count_nonzero(one.matched_truth)) for one in matchings), int(np.count_nonzero(hit))
-
-
-def _areas(
-    candidate: BoolArray, truths: Sequence[BoolArray], strategy: Id, spacing: tuple[float, ...] | None
-) -> tuple[int, ...]:
-    """Return shared and all area of the truths, and of the candidate with that of all truths together."""
-    matchings = [match(candidate, truth, strategy=strategy, spacing=spacing) for truth in truths]
-    union = match(candidate, np.any(truths, axis=0), strategy=strategy, spacing=spacing)
-    shared = sum(one.tp for one in matchings)
-    return shared, shared + sum(one.fn for one in matchings), union.tp, union.tp + union.fp
+    return (
+        sum(int(np.count_nonzero(one.matched_truth)) for one in matchings),
+        sum(int(np.count_nonzero(truth)) for truth in truths),
+        int(np.count_nonzero(hit)),
+        int(np.count_nonzero(candidate)),
+    )
 
 
 def _with_totals(walk: Walk, truths: Sequence[BoolArray], matched: NDArray[np.int64]) -> NDArray[np.int64]:

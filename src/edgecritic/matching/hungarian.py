@@ -19,7 +19,7 @@ MOST_BYTES = 1 << 30
     "hungarian",
     one_to_one=True,
     reach="either",
-    reference="Kuhn 1955; Liu & Haralick, ICPR 2000",
+    reference="Kuhn 1955; with ghost pixels: Liu & Haralick 2002, Pattern Recognition 35(10)",
 )
 def hungarian(pair: Pair, *, window: int | None = None, remove_hits: bool = False) -> Matching:
     """Assign optimally with dense cost matrices, one per connected group of pixels.
@@ -27,6 +27,8 @@ def hungarian(pair: Pair, *, window: int | None = None, remove_hits: bool = Fals
     Minimises Σ round(100·distance) + ow·(unmatched candidate pixels) with ow = ceil(10⁴·tolerance), all in
     units of the smallest pixel side: as many pairs as possible, then the shortest ones, as ``exact`` does. Of
     two optima the one with more pairs is taken (the half cost unit that decides it cannot change the total).
+    The unmatched pixels are those that Liu and Haralick pair with ghost pixels, and a pair beyond the
+    tolerance is their artificially long one: the assignment becomes one of two equally large sets.
 
     Parameters
     ----------
@@ -51,6 +53,8 @@ def hungarian(pair: Pair, *, window: int | None = None, remove_hits: bool = Fals
     References
     ----------
     H. W. Kuhn: The Hungarian method for the assignment problem, Naval Research Logistics Quarterly 2, 1955.
+    G. Liu, R. M. Haralick: Optimal matching problem in detection and recognition performance evaluation,
+    Pattern Recognition 35 (10), 2002.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,64 @@ from edgecritic.geometry import judged
 from edgecritic.inputs import BoolArray
 from edgecritic.values import Value
 
-__all__ = ["Matching", "f_measure", "share"]
-
+__all__ = ["Counted", "Matching", "Partners", "f_measure", "share"]
 
 _PORTION = 1 << 14
 
+Partners = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Raster indices of pixels of a map, and of the pixel of the other map that each is linked with."""
 
-class Matching(Value):
+
+class Counted:
+    """What a matching of whole maps and one in tiles have in common; for the attributes see `Matching`."""
+
+    strategy: str
+    tolerance: float | None
+    tp: int
+    fp: int
+    fn: int
+    precision: float
+    recall: float
+    distances: NDArray[np.float64] | None
+    spacing: tuple[float, ...] | None
+
+    if TYPE_CHECKING:
+
+        @property
+        def shape(self) -> tuple[int, ...]:
+            """Shape of the maps."""
+
+    def f(self, alpha: float = 0.5) -> float:
+        """Return F_α = P·R / (α·R + (1 − α)·P), 0 where nothing is matched.
+
+        `alpha` in [0, 1] is the weight of precision; ½ is the harmonic mean.
+        """
+        return f_measure(self.precision, self.recall, alpha)
+
+    @property
+    def mean_distance(self) -> float | None:
+        """Mean distance of the matched pairs; ``None`` if there are none or the strategy has no pairs."""
+        if self.distances is None or self.distances.size == 0:
+            return None
+        return float(self.distances.mean())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the scalars, ready for JSON."""
+        return {
+            "strategy": self.strategy,
+            "tolerance": self.tolerance,
+            "tp": self.tp,
+            "fp": self.fp,
+            "fn": self.fn,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f": self.f(),
+            "mean_distance": self.mean_distance,
+            "judged": judged(self.shape, self.spacing),
+        }
+
+
+class Matching(Counted, Value):
     """What was matched and what was not; its arrays can only be read.
 
     Attributes
@@ -41,7 +92,9 @@ class Matching(Value):
     matched_candidate, matched_truth : bool arrays
         The pixels of each map that are matched.
     pairs : (n, 2, ndim) int array or None
-        For one-to-one strategies the coordinates of candidate pixel and truth pixel of every match.
+        The coordinates of candidate pixel and truth pixel of every match, in raster order of the candidate.
+        One-to-one strategies have a pixel in one pair at most, ``validation`` in several; ``distance`` and
+        ``area`` have none.
     distances : (n,) float array or None
         The distance of every match, in the units of the tolerance.
     spacing : tuple of float or None
@@ -136,13 +189,37 @@ class Matching(Value):
         )
 
     @classmethod
+    def from_links(cls, pair: Pair, of_candidate: Partners, of_truth: Partners, *, recall: str) -> Matching:
+        """Make the result of a strategy that links each matched pixel of either map with one of the other.
+
+        A pair that both sides name is kept once. Counts and `recall` are as in `from_masks`.
+        """
+        size, shape = pair.truth.size, pair.truth.shape
+        named = np.concatenate([of_candidate[0] * size + of_candidate[1], of_truth[1] * size + of_truth[0]])
+        first, second = np.divmod(np.unique(named), size)
+        return cls.from_masks(
+            pair,
+            _mask(of_candidate[0], shape),
+            _mask(of_truth[0], shape),
+            recall=recall,
+            traced=_trace(first, second, shape, pair.spacing),
+        )
+
+    @classmethod
     def from_masks(
-        cls, pair: Pair, matched_candidate: BoolArray, matched_truth: BoolArray, *, recall: str
+        cls,
+        pair: Pair,
+        matched_candidate: BoolArray,
+        matched_truth: BoolArray,
+        *,
+        recall: str,
+        traced: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None,
     ) -> Matching:
         """Make the result of a strategy that looks for partners on each side by itself.
 
         TP are the matched candidate pixels, FP the others, FN the truth pixels that are not matched.
         `recall` is ``"gt"`` for the matched share of the truth, ``"confusion"`` for TP / (TP + FN).
+        `traced` are pairs and their distances, where there are any.
         """
         if recall not in ("confusion", "gt"):
             raise InputError(f"recall must be 'confusion' or 'gt', got {recall!r}")
@@ -157,26 +234,14 @@ class Matching(Value):
             recall=share(found, size) if recall == "gt" else None,
             matched_candidate=matched_candidate,
             matched_truth=matched_truth,
+            pairs=None if traced is None else traced[0],
+            distances=None if traced is None else traced[1],
         )
-
-    def f(self, alpha: float = 0.5) -> float:
-        """Return F_α = P·R / (α·R + (1 − α)·P), 0 where nothing is matched.
-
-        `alpha` in [0, 1] is the weight of precision; ½ is the harmonic mean.
-        """
-        return f_measure(self.precision, self.recall, alpha)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the maps."""
         return self.truth.shape
-
-    @property
-    def mean_distance(self) -> float | None:
-        """Mean distance of the matched pairs; ``None`` if there are none or the strategy has no pairs."""
-        if self.distances is None or self.distances.size == 0:
-            return None
-        return float(self.distances.mean())
 
     @property
     def coherence(self) -> float | None:
@@ -197,7 +262,9 @@ class Matching(Value):
         return float((steps > 2 * smallest).mean()) if steps.size else None
 
     def _steps_between_neighbours(self) -> NDArray[np.float64]:
-        if self.pairs is None or self.tp != len(self.pairs) or self.tp != self.matched_candidate.sum():
+        if self.pairs is None or not (
+            len(self.pairs) == self.matched_candidate.sum() == self.matched_truth.sum()
+        ):
             return np.zeros(0)
         sizes = np.ones(self.truth.ndim) if self.spacing is None else np.asarray(self.spacing)
         moved = self.pairs[:, 1] - self.pairs[:, 0]
@@ -237,7 +304,7 @@ class Matching(Value):
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per matched pair, its two pixels and their distance; the counts without pairs."""
         if self.pairs is None or self.distances is None:
-            return [self.as_dict()]
+            return Value.rows(self)
         axes = ("plane", "row", "column")[-self.candidate.ndim :]
         names = [f"{side}_{axis}" for side in ("candidate", "truth") for axis in axes]
         places = self.pairs.reshape(len(self.pairs), len(names)).tolist()
@@ -248,19 +315,7 @@ class Matching(Value):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scalars, ready for JSON."""
-        return {
-            "strategy": self.strategy,
-            "tolerance": self.tolerance,
-            "tp": self.tp,
-            "fp": self.fp,
-            "fn": self.fn,
-            "precision": self.precision,
-            "recall": self.recall,
-            "f": self.f(),
-            "mean_distance": self.mean_distance,
-            "judged": judged(self.truth.shape, self.spacing),
-            **({"notes": list(self.notes)} if self.notes else {}),
-        }
+        return super().as_dict() | ({"notes": list(self.notes)} if self.notes else {})
 
     def __str__(self) -> str:
         unit = " px" if self.spacing is None else ""

@@ -10,17 +10,16 @@ from numpy.typing import NDArray
 
 from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
-from edgecritic.geometry import judged
 from edgecritic.ids import Id
 from edgecritic.inputs import Indices, Spacing, as_spacing, as_tolerance
 from edgecritic.matching.base import split_tolerance
-from edgecritic.matching.result import f_measure, share
+from edgecritic.matching.result import Counted, share
 from edgecritic.values import Value
 
 __all__ = ["TiledMatching", "match_pixels"]
 
 
-class TiledMatching(Value):
+class TiledMatching(Counted, Value):
     """What was matched of two maps that were matched in tiles; its arrays can only be read.
 
     Attributes
@@ -59,30 +58,9 @@ class TiledMatching(Value):
     cost: int
     spacing: tuple[float, ...] | None = None
 
-    def f(self, alpha: float = 0.5) -> float:
-        """Return F_α = P·R / (α·R + (1 − α)·P), 0 where nothing is matched."""
-        return f_measure(self.precision, self.recall, alpha)
-
-    @property
-    def mean_distance(self) -> float | None:
-        """Mean distance of the matched pairs; ``None`` if there are none."""
-        return float(self.distances.mean()) if self.distances.size else None
-
     def as_dict(self) -> dict[str, Any]:
         """Return the scalars, ready for JSON."""
-        return {
-            "strategy": self.strategy,
-            "tolerance": self.tolerance,
-            "tp": self.tp,
-            "fp": self.fp,
-            "fn": self.fn,
-            "precision": self.precision,
-            "recall": self.recall,
-            "f": self.f(),
-            "mean_distance": self.mean_distance,
-            "judged": judged(self.shape, self.spacing),
-            "tiles": self.tiles,
-        }
+        return super().as_dict() | {"tiles": self.tiles}
 
     def __str__(self) -> str:
         return (

@@ -11,6 +11,7 @@ from edgecritic.inputs import BoolArray
 from edgecritic.kernels.grid import Grid, ball, ball_size, longest
 from edgecritic.kernels.validation import Sight, line_of_sight, validate
 from edgecritic.matching.base import Matching, Pair, strategy
+from edgecritic.matching.result import Partners
 
 __all__ = ["validation", "sight_on", "window_radii", "lowest_cosine"]
 
@@ -38,6 +39,9 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, recal
     round(z + ¼) along each axis. Nearest pixels are searched in a box that reaches ⌊t⌋ from p, without
     q itself. Lengths and angles are in units of the pixel sizes. The same text serves volumes.
 
+    `pairs` is the correspondence that this makes, one to many: every confirmed pixel of either map with the
+    pixel that confirms it, which is the nearest one that may (the first of equals), each pair once.
+
     Parameters
     ----------
     pair : Pair
@@ -59,17 +63,18 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, recal
     >>> double[[3, 2], 1:8] = True
     >>> match(double, truth, strategy="distance", tolerance=4).tp
     14
-    >>> match(double, truth, strategy="validation", tolerance=4).tp
-    7
+    >>> found = match(double, truth, strategy="validation", tolerance=4)
+    >>> found.tp, len(found.pairs), found.mean_distance
+    (7, 7, 2.0)
     """
     limit = lowest_cosine(angle)
     _check_size(pair)
     radii = [max(radius, 1) for radius in window_radii(pair.spacing, pair.tolerance)]
     grid = Grid.around(pair.candidate.shape, radii)
     sight = sight_on(grid, pair.spacing, pair.tolerance, corners=bool(preaccept8))
-    hits = _confirmed(pair.candidate, pair.truth, grid, sight, limit)
-    found = _confirmed(pair.truth, pair.candidate, grid, sight, limit)
-    return Matching.from_masks(pair, hits, found, recall=recall)
+    hits = _confirming(pair.candidate, pair.truth, grid, sight, limit)
+    found = _confirming(pair.truth, pair.candidate, grid, sight, limit)
+    return Matching.from_links(pair, hits, found, recall=recall)
 
 
 def sight_on(grid: Grid, spacing: tuple[float, ...], tolerance: float, *, corners: bool) -> Sight:
@@ -100,9 +105,9 @@ def lowest_cosine(angle: float) -> float:
     return math.cos(math.radians(angle)) - _ROUNDING
 
 
-def _confirmed(source: BoolArray, target: BoolArray, grid: Grid, sight: Sight, limit: float) -> BoolArray:
+def _confirming(source: BoolArray, target: BoolArray, grid: Grid, sight: Sight, limit: float) -> Partners:
+    """Return the confirmed pixels of the source, and the pixel of the target that confirms each."""
     raster = np.flatnonzero(source)
-    mask = np.zeros(source.shape, dtype=np.bool_)
     partners = validate(grid.flatten(raster), grid.embed(source), grid.embed(target), sight, limit)
-    mask.reshape(-1)[raster] = partners >= 0
-    return mask
+    there = partners >= 0
+    return raster[there], grid.raster(partners[there])

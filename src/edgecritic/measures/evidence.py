@@ -16,7 +16,7 @@ from edgecritic.ids import Id, shown
 from edgecritic.inputs import BoolArray, Spacing, as_pair, as_spacing
 from edgecritic.maps.nearest import FloatMap, nearest_distances
 from edgecritic.maps.target import Target, as_empty_distance, bounding_box
-from edgecritic.matching import Matching, match
+from edgecritic.matching import Matching, match, strategies
 from edgecritic.values import Value
 
 __all__ = ["Confusion", "Comparison", "Distances", "Judged", "OnDegenerate", "Single", "compare"]
@@ -243,6 +243,13 @@ class Comparison(Judged):
         if key not in self._matchings:
             self._matchings[key] = match(self.candidate, self.truth, strategy=strategy, spacing=self.spacing)
         return self._matchings[key]
+
+    def pair_distances(self, strategy: str | Id) -> FloatMap:
+        """Return the distances of the pairs of a one-to-one strategy."""
+        distances = self.matching(strategy).distances
+        if distances is None or not strategies.get(Id.parse(strategy).name).info.one_to_one:
+            raise InputError(f"strategy must be one-to-one to have distances of pairs, got {strategy}")
+        return distances
 
     def __repr__(self) -> str:
         return f"Comparison({self.n_candidate} candidate and {self.n_truth} truth pixels of {self.size})"

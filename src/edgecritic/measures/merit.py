@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.measures.base import Empty, Special, measure
 from edgecritic.measures.checks import check_between, check_choice, check_share
@@ -53,10 +52,7 @@ def fom(comparison: Comparison, /, *, kappa: float = KAPPA, strategy: str | Id |
     most = max(comparison.n_truth, comparison.n_candidate)
     if strategy is None:
         return comparison.merit_sums(kappa)[0] / most
-    distances = comparison.matching(strategy).distances
-    if distances is None:
-        raise InputError(f"strategy must be one-to-one to have distances of pairs, got {strategy}")
-    return float(np.sum(1 / (1 + kappa * distances**2))) / most
+    return float(np.sum(1 / (1 + kappa * comparison.pair_distances(strategy) ** 2))) / most
 
 
 @measure(

@@ -5,37 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from edgecritic.datasets.cases import Case
-from edgecritic.errors import InputError
-from edgecritic.figures import COLOURS
-from edgecritic.inputs import BoolArray
-from edgecritic.matching import match
 from edgecritic.report.claims import claims_table
-from edgecritic.report.sections import Figure, Report, Table, draw, study_report
-from edgecritic.studies.blocks import Source
-from edgecritic.studies.claims import Claim, claim
-from edgecritic.studies.matching import STRATEGY_PAIRS, MatchingStudy
+from edgecritic.report.matching_claims import matching_claims
+from edgecritic.report.matching_figures import TITLES, WHERE
+from edgecritic.report.sections import Content, Figure, Report, Table, study_report
+from edgecritic.studies.advice import advice, ranking_text
+from edgecritic.studies.claims import count_claims
+from edgecritic.studies.closer import FIVE, PAIRED, CloserLook
+from edgecritic.studies.matching import MOST_MARGINS, STRATEGY_PAIRS, MatchingStudy
 from edgecritic.studies.pairs import STRATEGIES
 from edgecritic.studies.sorting import RARE
+from edgecritic.studies.triplets import Triplet
 
-__all__ = ["matching_claims", "matching_report", "triplet_figure"]
+__all__ = ["matching_report"]
 
 _PAPER = "the survey of boundary matching"
-
-_TITLES = {"human": "human maps", "canny": "human against Canny maps"}
 
 
 def matching_report(
     studies: Sequence[MatchingStudy],
     *,
+    looks: Sequence[CloserLook] = (),
+    triplets: Sequence[Triplet] = (),
     figures: Sequence[Figure] = (),
     notes: Sequence[str] = (),
     problems: Sequence[str] = (),
 ) -> Report:
     """Make text, tables and figures of the study; `notes` say what was left out on purpose."""
     findings = [line for study in studies for line in _findings(study)]
+    findings += [_told(triplet) for triplet in triplets]
+    findings += _advice(studies, looks)
+    claims = matching_claims(studies, triplets)
+    if claims:
+        findings.append(count_claims(claims))
     facts = []
     for study in studies:
         for kind in ("intra", "inter"):
@@ -50,53 +52,14 @@ def matching_report(
         tuple(findings),
         facts=tuple(facts),
         tables=(
-            claims_table([one for study in studies for one in matching_claims(study)], paper=_PAPER),
+            *([claims_table(claims, paper=_PAPER)] if claims else []),
+            *(_ranking(study) for study in studies if study.ranking),
             *(_table(study) for study in studies),
             *(_margin_table(study) for study in studies),
+            *([_closer(looks)] if looks else []),
         ),
         figures=tuple(figures),
         problems=tuple(problems),
-    )
-
-
-def matching_figures(studies: Sequence[MatchingStudy]) -> list[Figure]:
-    """Draw correlations, Equal-Sorting Ratios and Sorting Margins."""
-    return [
-        _lines(studies, "pearson", "Pearson's r", "Correlation of F between strategies"),
-        _lines(studies, "esr", "Equal-Sorting Ratio", "How often two strategies sort alike"),
-        *(_margins(study) for study in studies),
-    ]
-
-
-def triplet_figure(
-    cases: Sequence[Case], reference: str, candidates: Sequence[str], *, tolerance: float
-) -> Figure:
-    """Draw two candidates against one reference under all strategies.
-
-    Maps are named ``image#number`` or ``image#canny(1,2)``.
-    """
-    truth = _map(cases, reference)
-    found = [(name, _map(cases, name)) for name in candidates]
-
-    def paint(figure: Any) -> None:
-        axes = figure.subplots(len(found), len(STRATEGIES), squeeze=False)
-        for row, (name, candidate) in zip(axes, found, strict=True):
-            for axis, strategy in zip(row, STRATEGIES, strict=True):
-                result = match(candidate, truth, strategy=strategy, tolerance=tolerance)
-                axis.imshow(result.overlay(), interpolation="nearest")
-                axis.set_title(f"{strategy}: F {result.f():.3f}", fontsize=8)
-                axis.set_xticks([])
-                axis.set_yticks([])
-            row[0].set_ylabel(name, fontsize=8)
-
-    return draw(
-        "triplet",
-        f"Two candidates against {reference} under all strategies",
-        f"Hits green, false alarms orange, misses blue; tolerance {tolerance:g} px. Strategies that sort the "
-        "two oppositely have their larger F in different rows.",
-        paint,
-        size=(11, 2.15 * len(found) + 0.3),
-        kinds=("png",),
     )
 
 
@@ -109,7 +72,7 @@ def _findings(study: MatchingStudy) -> list[str]:
         least = min(rows, key=lambda row: row.pearson or 0.0)
         sorted_rows = [row for row in rows if row.sortings.ratio is not None]
         line = (
-            f"{_TITLES[study.maps]}, {kind}-class: Pearson's r is at least {least.pearson:.3f} "
+            f"{TITLES[study.maps]}, {kind}-class: Pearson's r is at least {least.pearson:.3f} "
             f"({least.first}–{least.second}, t = {least.tolerance:g})"
         )
         if sorted_rows:
@@ -119,16 +82,44 @@ def _findings(study: MatchingStudy) -> list[str]:
                 f"({worst.first}–{worst.second}, t = {worst.tolerance:g})"
             )
         lines.append(line + ".")
-    known = [(key, one["percentile_2_5"]) for key, one in study.margins.items() if one["triplets"]]
-    if known:
-        (first, second, tolerance), value = min(known, key=lambda pair: pair[1])
-        found = study.margins[first, second, tolerance]
-        lines.append(
-            f"{_TITLES[study.maps]}: the lowest 2.5-percentile of the sorting margin is {value:.3f} "
-            f"({first}–{second}, t = {tolerance:g}); of all triplets {found['rare']:.2%} have a margin below "
-            f"{RARE:g}{_missorted(found)}."
-        )
-    return lines
+    for kind, where in WHERE.items():
+        known = {
+            key: one
+            for key, one in study.margins.items()
+            if key[3] == kind and one["percentile_2_5"] is not None
+        }
+        if known:
+            (first, second, tolerance, _), found = min(
+                known.items(), key=lambda item: float(item[1]["percentile_2_5"])
+            )
+            lines.append(
+                f"{TITLES[study.maps]}, {where}: the lowest 2.5-percentile of the sorting margin is "
+                f"{found['percentile_2_5']:.3f} ({first}–{second}, t = {tolerance:g}); of all triplets "
+                f"{found['rare']:.2%} have a margin below {RARE:g}{_missorted(found)}."
+            )
+    return [*lines, *(ranking_text(study.ranking) if study.maps == "own" else [])]
+
+
+def _advice(studies: Sequence[MatchingStudy], looks: Sequence[CloserLook]) -> list[str]:
+    """Return advice for the user's maps, or else for those of Canny, or of people."""
+    by = {look.maps: look for look in looks}
+    look = next((by[maps] for maps in ("own", "canny", "human") if maps in by), None)
+    if look is None:
+        return []
+    ranking = next((study.ranking for study in studies if study.maps == look.maps == "own"), {})
+    return [f"{TITLES[look.maps]}, t = {look.tolerance:g}: {line}" for line in advice(look, ranking)]
+
+
+def _told(triplet: Triplet) -> str:
+    """Say how two strategies sort a triplet, those with the least margin."""
+    (first, second), least = min(triplet.margins.items(), key=lambda item: item[1])
+    one, two = ([each.f() for each in triplet.matchings[name]] for name in (first, second))
+    way = "oppositely" if least < 0 else "alike"
+    return (
+        f"{triplet.reference} with {' and '.join(triplet.candidates)}, t = {triplet.tolerance:g}: F is "
+        f"{one[0]:.3f} and {one[1]:.3f} by {first}, {two[0]:.3f} and {two[1]:.3f} by {second}. They sort "
+        f"them {way}, with the least Sorting Margin of all pairs of strategies ({least:.4f})."
+    )
 
 
 def _missorted(found: Mapping[str, Any]) -> str:
@@ -140,43 +131,6 @@ def _missorted(found: Mapping[str, Any]) -> str:
         f"{found['missorted_median']:.3f}, a 2.5-percentile of {found['missorted_percentile_2_5']:.3f} and "
         f"a least one of {found['least']:.3f}"
     )
-
-
-def matching_claims(study: MatchingStudy) -> list[Claim]:
-    """Return what the survey says of such maps beside what was found."""
-    rows = [row for row in study.results if row.pearson is not None]
-    least_r = min((row.pearson for row in rows if row.pearson is not None), default=None)
-    ratios = [row.sortings.ratio for row in study.results if row.sortings.ratio is not None]
-    maps = _TITLES[study.maps]
-    if study.maps == "canny":
-        return [
-            claim(f"lowest r, {maps}", "> .9", least_r, source="Fig. 4a, apart from exceptions"),
-            claim(
-                f"lowest ESR, {maps}",
-                "> .75",
-                min(ratios, default=None),
-                source="Fig. 4b, apart from exceptions",
-            ),
-        ]
-    named = study.margins.get(("distance", "exact", 5.0), {})
-    what = "2.5-percentile of the sorting margin, exact–distance, t = 5, over"
-    worst = max((one["rare"] for one in study.margins.values() if one["rare"] is not None), default=None)
-    return [
-        claim(f"lowest r, {maps}", "> .95", least_r, source="Fig. 1"),
-        claim(f"{what} all triplets", "−.049", named.get("percentile_2_5"), source="Fig. 5"),
-        claim(
-            f"{what} those sorted oppositely",
-            "−.049",
-            named.get("missorted_percentile_2_5"),
-            source="Fig. 5; the paper does not say which triplets are meant",
-        ),
-        claim(
-            f"largest share of triplets with a margin below {RARE:g}",
-            "< 2.5 %",
-            worst,
-            source="Fig. 5: “rarely”, taken as less than one in forty",
-        ),
-    ]
 
 
 def _table(study: MatchingStudy) -> Table:
@@ -193,7 +147,7 @@ def _table(study: MatchingStudy) -> Table:
     heads = [f"{what}, t = {tolerance:g}" for tolerance in tolerances for what in ("r", "ESR")]
     return Table(
         name=f"strategies-{study.maps}",
-        title=f"Correlation and Equal-Sorting Ratio, {_TITLES[study.maps]}",
+        title=f"Correlation and Equal-Sorting Ratio, {TITLES[study.maps]}",
         header=("strategies", *heads),
         body=tuple(rows),
         note="r: Pearson's correlation of F over pairs of maps. ESR: share of triplets (reference and two "
@@ -205,6 +159,7 @@ def _margin_table(study: MatchingStudy) -> Table:
     rows = tuple(
         (
             f"{first}–{second}",
+            kind,
             tolerance,
             found["triplets"],
             found["missorted"],
@@ -212,70 +167,65 @@ def _margin_table(study: MatchingStudy) -> Table:
             found["missorted_percentile_2_5"],
             found["least"],
         )
-        for (first, second, tolerance), found in study.margins.items()
+        for (first, second, tolerance, kind), found in study.margins.items()
+        if found["triplets"]
     )
     return Table(
         name=f"margins-{study.maps}",
-        title=f"Sorting margins within images, {_TITLES[study.maps]}",
-        header=("strategies", "t", "triplets", "missorted", "2.5 % of all", "2.5 % of missorted", "least"),
+        title=f"Sorting margins, {TITLES[study.maps]}",
+        header=(
+            *("strategies", "kind", "t", "triplets", "missorted", "2.5 % of all", "2.5 % of missorted"),
+            "least",
+        ),
         body=rows,
+        align="llr",
+        digits=3,
         note="The margin of a triplet is the signed root of the product of both differences of F; below 0 "
-        "the two strategies sort it oppositely.",
+        "the two strategies sort it oppositely. Percentiles are over all triplets, and over those sorted "
+        f"oppositely. Of more than {MOST_MARGINS:,} triplets about so many are drawn for this table.",
     )
 
 
-def _lines(studies: Sequence[MatchingStudy], key: str, label: str, title: str) -> Figure:
-    def paint(figure: Any) -> None:
-        axes = figure.subplots(1, 2 * len(studies), sharey=True, squeeze=False)[0]
-        for place, axis in enumerate(axes):
-            study, kind = studies[place // 2], ("intra", "inter")[place % 2]
-            study.plot(axis, what=key, kind=kind)
-        axes[0].set_ylabel(label)
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
-
-    return draw(
-        key,
-        title,
-        f"{label} for all pairs of strategies over the tolerance.",
-        paint,
-        size=(3.2 * len(studies) + 5.2, 3.4),
+def _ranking(study: MatchingStudy) -> Table:
+    names = list(next(iter(study.ranking.values())))
+    rows: list[tuple[Content, ...]] = []
+    for (strategy, tolerance), scores in sorted(study.ranking.items(), key=lambda item: item[0][1]):
+        order = sorted(names, key=lambda name: -scores[name])
+        rows.append((strategy, tolerance, *(scores[name] for name in names), " > ".join(order)))
+    return Table(
+        name=f"ranking-{study.maps}",
+        title=f"Mean F and ranking by strategy, {TITLES[study.maps]}",
+        header=("strategy", "t", *names, "ranking"),
+        body=tuple(rows),
+        digits=3,
+        align="lr" + "r" * len(names) + "l",
+        note="F of a map is the mean over its truths, that of a detector the mean over images.",
     )
 
 
-def _margins(study: MatchingStudy) -> Figure:
-    def paint(figure: Any) -> None:
-        tolerances = sorted({row.tolerance for row in study.results})
-        axes = figure.subplots(1, len(tolerances), sharey=True, squeeze=False)[0]
-        for axis, tolerance in zip(axes, tolerances, strict=True):
-            for number, (i, j) in enumerate(STRATEGY_PAIRS):
-                found = study.margins[STRATEGIES[i], STRATEGIES[j], tolerance]
-                counts = np.array([*found["counts"], 0], dtype=float) / max(found["triplets"], 1)
-                edges = -found["bin"] * np.arange(counts.size + 1)
-                label = f"{STRATEGIES[i]}–{STRATEGIES[j]}"
-                axis.stairs(counts[::-1], edges[::-1], color=COLOURS[number], label=label, linewidth=1.4)
-            axis.set_title(f"t = {tolerance:g}", fontsize=9)
-            axis.set_xlabel("sorting margin")
-            axis.set_yscale("symlog", linthresh=1e-3)
-            axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-            axis.minorticks_off()
-        axes[0].set_ylabel("share of triplets")
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+def _closer(looks: Sequence[CloserLook]) -> Table:
+    def row(what: str, values: Sequence[float | None]) -> tuple[Any, ...]:
+        return (what, *values)
 
-    return draw(
-        f"margins-{study.maps}",
-        f"Sorting margins below 0, {_TITLES[study.maps]}",
-        "Triplets within images that two strategies sort oppositely, by the size of the disagreement.",
-        paint,
-        size=(10.5, 3.2),
+    rows = [
+        row("pairs of maps", [look.pairs for look in looks]),
+        row("second answers (share of pixels)", [look.doubled for look in looks]),
+        row("stray pixels (share)", [look.stray for look in looks]),
+        row("mean displacement, px", [look.displacement for look in looks]),
+        *(row(f"mean F, {name}", [look.f[name] for look in looks]) for name in FIVE),
+        *(row(f"r of F, coherent–{name}", [look.pearson[name] for look in looks]) for name in STRATEGIES),
+        *(row(f"ESR, coherent–{name}", [look.esr[name] for look in looks]) for name in STRATEGIES),
+        *(row(f"coherence, {name}, px", [look.coherence[name] for look in looks]) for name in PAIRED),
+        *(row(f"jumps, {name} (share)", [look.jumps[name] for look in looks]) for name in PAIRED),
+    ]
+    return Table(
+        name="closer",
+        title="A closer look, and the coherent strategy beside the four",
+        header=("", *(f"{TITLES[look.maps]}, t = {look.tolerance:g}" for look in looks)),
+        body=tuple(rows),
+        digits=3,
+        note="Each image's first human map is the reference. Second answers are hits by distance without a "
+        "partner by exact, stray pixels have no reference within t. Coherence is the mean difference of the "
+        "offsets of neighbouring matched pixels, jumps the share that differ by more than 2 px; windows of "
+        "eps and closest reach ⌊t⌋.",
     )
-
-
-def _map(cases: Sequence[Case], name: str) -> BoolArray:
-    image, _, number = name.rpartition("#")
-    case = next((one for one in cases if one.id == image), None)
-    if case is None:
-        raise InputError(f"no image is called {image!r}; maps are named IMAGE#NUMBER or IMAGE#canny(1,2)")
-    maps = Source.of(case, kind="canny" if number.startswith("canny") else "human").load()
-    if name not in maps:
-        raise InputError(f"{image} has no map {number!r}; it has {', '.join(maps)}")
-    return maps[name]

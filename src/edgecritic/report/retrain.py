@@ -7,8 +7,10 @@ from typing import Any
 from edgecritic.annotators.plots import output_bars
 from edgecritic.figures import look
 from edgecritic.protocols.plots import recall_curve, recall_frame
+from edgecritic.report.claims import claims_table
 from edgecritic.report.sections import Content, Figure, Report, Table, draw, study_report
 from edgecritic.run.retrain import RetrainRun
+from edgecritic.studies.labels import PAPER
 from edgecritic.studies.retrain import JUDGES, PRACTICAL, RetrainStudy
 
 __all__ = ["SENTENCE", "retrain_report"]
@@ -29,7 +31,7 @@ def retrain_report(run: RetrainRun, *, figure: bool = True) -> Report:
             ("judged on", f"{study.images} other photos, protocol bsds"),
             ("practical", f"a difference of ODS of at least {PRACTICAL:g}"),
         ),
-        tables=(_scores(study), _weights(study), *_points(study)),
+        tables=(claims_table(study.claims(), paper=PAPER), _scores(study), _weights(study), *_points(study)),
         figures=(_curves(study), *_outputs(study), *_learning(study)) if figure else (),
         problems=tuple(map(str, run.failures)),
     )

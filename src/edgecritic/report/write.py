@@ -12,6 +12,7 @@ from edgecritic.report.html import report_html
 from edgecritic.report.sections import Figure, Report, Table
 from edgecritic.report.text import report_markdown, report_text, table_csv
 from edgecritic.run.files import replace_file, write_json, write_text
+from edgecritic.values import plain
 
 __all__ = ["write_pages", "write_report"]
 
@@ -63,7 +64,7 @@ def write_report(
     written = [*pages, *_written(home, texts)]
     if results is not None:
         written.append(home / f"{name}.json")
-        write_json(written[-1], results)
+        write_json(written[-1], plain(results))
     for figure in report.blocks(Figure):
         for kind, content in figure.content.items():
             written.append(home / f"{figure.name}.{kind}")

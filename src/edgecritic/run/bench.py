@@ -25,6 +25,7 @@ from edgecritic.run.protocol_file import find_protocol
 from edgecritic.run.regions import judge_regions, region_entries
 from edgecritic.run.results import Failure, Run
 from edgecritic.run.seen import without_seen
+from edgecritic.run.sources import Sources, keep_sources
 from edgecritic.run.store import RECORDS
 
 __all__ = ["BenchRun", "run_bench"]
@@ -194,6 +195,7 @@ def run_bench(
         plan = plan_of(work, sets, Path(truth).resolve().name, draws)
         if folder is not None:
             write_plan(folder, plan)
+            keep_sources(folder, _sources(detectors, truth, places, reading))
         act: Callable[[Any], Any] = judge if chosen.classes is None else judge_classes
         finished = [
             one
@@ -237,6 +239,17 @@ def _check_settings(
         raise InputError(f"binarize must be a share in (0, 1], got {binarize!r}")
     if draws < 0:
         raise InputError(f"the number of bootstrap draws must be at least 0, got {draws}")
+
+
+def _sources(
+    detectors: Mapping[str, str | Path], truth: str | Path, places: Mapping[str, Any], reading: Reading
+) -> Sources:
+    return Sources(
+        detectors={name: str(absolute(place)) for name, place in detectors.items()},
+        truth=str(absolute(truth)),
+        **{name: None if place is None else str(place) for name, place in places.items()},
+        reading=reading,
+    )
 
 
 def _jobs(

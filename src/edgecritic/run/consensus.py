@@ -68,6 +68,7 @@ class _Job:
     method: str
     distance: str
     threshold: float
+    tolerance: float | None
     folder: Path | None
 
 
@@ -77,6 +78,7 @@ def run_consensus(
     method: str = "chi2",
     distance: str = DISTANCE,
     threshold: float = 0.5,
+    tolerance: float | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -87,7 +89,7 @@ def run_consensus(
     ----------
     detectors : mapping of name to folder
         At least two: detectors, or one with several parameters. Soft maps are cut at `threshold`.
-    method, distance
+    method, distance, tolerance
         See :func:`edgecritic.studies.consensus.consensus`.
     out : path, optional
         The estimates become ``truth/NAME.png`` there, which any command takes as truths.
@@ -109,6 +111,7 @@ def run_consensus(
             method,
             distance,
             threshold,
+            tolerance,
             home,
         )
         for image in common
@@ -134,7 +137,7 @@ def _estimate(job: _Job) -> dict[str, Any] | Failure:
 
 def _estimated(job: _Job) -> dict[str, Any]:
     maps = {name: read_strength(path) >= job.threshold for name, path in job.files.items()}
-    found = consensus(list(maps.values()), method=job.method, distance=job.distance)
+    found = consensus(list(maps.values()), method=job.method, distance=job.distance, tolerance=job.tolerance)
     if job.folder is not None:
         write_map(job.folder / f"{job.image}.png", found.truth)
     names = list(maps)

@@ -22,7 +22,7 @@ from edgecritic.run.results import Failure
 from edgecritic.run.store import RECORDS, Store, record_key, safe_name
 from edgecritic.values import Value
 
-__all__ = ["FinishedRun", "join_runs", "keep_pictures", "load_run"]
+__all__ = ["FinishedRun", "gather_runs", "join_runs", "keep_pictures", "load_run"]
 
 PICTURES = "@pictures"
 """The folder of the pictures of a run among its records."""
@@ -216,16 +216,8 @@ def join_runs(
         If images or truths differ, or nothing is judged yet.
     """
     parts = list(runs.values())
-    _check_protocols(runs)
-    named = _named(runs)
-    judged = {name: run.judged[old] for name, run, old in named if old in run.judged}
-    if not judged:
-        raise InputError("nothing is judged yet in these runs")
-    _check_truths(judged)
-    judged = _people_once(judged)
-    going = not all(run.finished for run in parts)
-    judged = _same_images(judged, common=common, going=going)
-    plan = _joined_plan(named, parts, draws, going)
+    named, judged = gather_runs(runs, common=common)
+    plan = _joined_plan(named, parts, draws, not all(run.finished for run in parts))
     names = {(id(run), old): name for name, run, old in named}
     failures = [
         replace(one, detector=names.get((id(run), one.detector), one.detector))
@@ -250,6 +242,28 @@ def join_runs(
         resize=plan.resize,
         pictures=tuple(one for one in pictures if one["group"] in details),
     )
+
+
+def gather_runs(
+    runs: Mapping[str, FinishedRun], *, common: bool = False
+) -> tuple[list[tuple[str, FinishedRun, str]], dict[str, dict[str, Judged]]]:
+    """Return what was judged in runs that can be compared, and refuse the others as `join_runs` does.
+
+    Returns
+    -------
+    named : list of (str, FinishedRun, str)
+        The name of every detector, its run, and its name in that run.
+    judged : dict of dict of Judged
+        By name of the detector and image.
+    """
+    _check_protocols(runs)
+    named = _named(runs)
+    judged = {name: run.judged[old] for name, run, old in named if old in run.judged}
+    if not judged:
+        raise InputError("nothing is judged yet in these runs")
+    _check_truths(judged)
+    going = not all(run.finished for run in runs.values())
+    return named, _same_images(_people_once(judged), common=common, going=going)
 
 
 def _named(runs: Mapping[str, FinishedRun]) -> list[tuple[str, FinishedRun, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic.datasets.cases import Case
-from edgecritic.datasets.content import digest, read_content
+from edgecritic.datasets.content import Content, digest, read_content
 from edgecritic.errors import DataError, EdgeCriticError, InputError, OutputError
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.results import Failure
@@ -30,7 +30,7 @@ from edgecritic.studies.pairs import TOLERANCES
 
 __all__ = [
     *("StudyPart", "Plan", "study_parts", "canny_note", "make_plan", "run_parts", "combine_parts"),
-    "parse_share",
+    *("Task", "keep_block", "parse_share", "with_photo"),
 ]
 
 DEFAULT_INTER = 24
@@ -121,7 +121,7 @@ def study_parts(
         across = inter_blocks(chosen[:inter], tolerances, most=1, images_per_block=12) if inter else []
         human = [*intra_blocks(chosen, tolerances), *across]
     parts = [StudyPart(maps="human", blocks=tuple(human), symmetric=True)]
-    seen = _with_photo(chosen)[:canny]
+    seen = with_photo(chosen)[:canny]
     if seen:
         if inter is None:
             blocks = canny_blocks(seen, tolerances, inter=True)
@@ -138,7 +138,7 @@ def canny_note(
     """Say on how many images Canny maps are compared if photos are missing; arguments as of `study_parts`."""
     chosen = list(cases)[:images]
     wanted = len(chosen[:canny])
-    seen = len(_with_photo(chosen)[:canny])
+    seen = len(with_photo(chosen)[:canny])
     if seen == wanted:
         return None
     if seen == 0:
@@ -146,7 +146,8 @@ def canny_note(
     return f"Canny maps are compared on {seen} instead of {wanted} images, the others have no photo"
 
 
-def _with_photo(cases: Sequence[Case]) -> list[Case]:
+def with_photo(cases: Sequence[Case]) -> list[Case]:
+    """Return the cases that have a photo."""
     return [case for case in cases if case.image is not None]
 
 
@@ -237,7 +238,7 @@ def run_parts(
     folder = absolute(out)
     blocks = [block for part in parts for block in part.blocks]
     number, total = share
-    work = [_Task(block, folder, fresh) for block in blocks[number - 1 :: total]]
+    work = [Task(block, folder, fresh) for block in blocks[number - 1 :: total]]
     found: dict[str, BlockScores] = {}
     failures = []
     for name, result in run_tasks(_compute, work, jobs=jobs, cluster=cluster, progress=progress):
@@ -300,27 +301,34 @@ def combine_parts(
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class Task:
+    """A block, the folder of finished work, and whether it is done anew."""
+
     block: Block
     folder: Path | None
     fresh: bool
 
 
-def _compute(task: _Task) -> tuple[str, BlockScores | Failure]:
+def _compute(task: Task) -> tuple[str, BlockScores | Failure]:
     """Compare one block, or take it from the store; a bad file becomes a failure."""
+    found = keep_block(task, "@matching", lambda block, contents: _as_record(compare_block(block, contents)))
+    return task.block.name, found if isinstance(found, Failure) else _as_scores(found)
+
+
+def keep_block(
+    task: Task, place: str, make: Callable[[Block, Mapping[Path, Content]], dict[str, Any]]
+) -> Mapping[str, Any] | Failure:
+    """Return the record of a block from its folder, or make it and keep it; a bad file becomes a failure."""
     block = task.block
-    folder = None if task.folder is None else _records(task.folder)
+    folder = None if task.folder is None else task.folder / RECORDS / place
     try:
         contents = {path: read_content(path) for path in block.files}
         key = _key(block, {path: digest([content]) for path, content in contents.items()})
-        content = kept(
-            folder, block.name, key, lambda: _as_record(compare_block(block, contents)), fresh=task.fresh
-        )
+        return kept(folder, block.name, key, lambda: make(block, contents), fresh=task.fresh)
     except OutputError:
         raise  # no other block would fare better
     except EdgeCriticError as error:
-        return block.name, Failure(id=block.name, message=str(error))
-    return block.name, _as_scores(content)
+        return Failure(id=block.name, message=str(error))
 
 
 def _records(folder: Path) -> Path:

@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 
 from edgecritic.datasets.cases import Case
 from edgecritic.datasets.content import Content
-from edgecritic.datasets.files import read_image, read_truths
+from edgecritic.datasets.files import read_image, read_strength, read_truths
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studies.pairs import STRATEGIES, Comparer
 
-__all__ = ["Source", "Block", "BlockScores", "compare_block", "intra_blocks", "inter_blocks", "canny_blocks"]
+__all__ = [
+    *("Source", "Block", "BlockScores", "compare_block", "intra_blocks", "inter_blocks", "canny_blocks"),
+    *("OwnMaps", "own_blocks", "closer_blocks"),
+]
 
 CANNY = {
     f"canny({smooth},{sigma})": f"canny(sigma={sigma}, smooth={smooth}, neighbours=nearest)"
@@ -32,7 +35,10 @@ CANNY = {
 IMAGES_PER_BLOCK = 10
 """Ten by ten images of BSDS have about 3,000 pairs of maps: seconds, hardly any of them for loading."""
 
-_NOTHING: Mapping[Path, Content] = MappingProxyType({})
+NOTHING: Mapping[Path, Content] = MappingProxyType({})
+
+OwnMaps = Mapping[str, Mapping[str, Path]]
+"""The user's maps, by detector and image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +50,13 @@ class Source:
     image : str
     truths : tuple of Path
     photo : Path or None
-    kind : "human" or "canny"
+    kind : "human", "canny" or "own"
     most : int or None
         Only so many of the human maps.
+    own : tuple of (str, Path)
+        The user's maps of the image, by the names of the detectors.
+    threshold : float
+        Where these are cut if they are soft.
     """
 
     image: str
@@ -54,6 +64,8 @@ class Source:
     photo: Path | None = None
     kind: str = "human"
     most: int | None = None
+    own: tuple[tuple[str, Path], ...] = ()
+    threshold: float = 0.5
 
     @classmethod
     def of(cls, case: Case, *, kind: str = "human", most: int | None = None) -> Source:
@@ -63,6 +75,8 @@ class Source:
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that the maps are made of."""
+        if self.kind == "own":
+            return tuple(path for _, path in self.own)
         if self.kind != "canny":
             return self.truths
         if self.photo is None:
@@ -71,7 +85,7 @@ class Source:
             )
         return (self.photo,)
 
-    def load(self, contents: Mapping[Path, Content] = _NOTHING) -> dict[str, BoolArray]:
+    def load(self, contents: Mapping[Path, Content] = NOTHING) -> dict[str, BoolArray]:
         """Return the maps by name, ``image#number``; those of upright images are transposed.
 
         Files whose bytes are in `contents` are not read again.
@@ -79,6 +93,9 @@ class Source:
         sources = [contents.get(path, path) for path in self.files]
         if self.kind == "canny":
             maps = self._canny(sources[0])
+        elif self.kind == "own":
+            found = [read_strength(source) >= self.threshold for source in sources]
+            maps = {f"{self.image}#{name}": one for (name, _), one in zip(self.own, found, strict=True)}
         else:
             found = [one for source in sources for one in read_truths(source)]
             maps = {f"{self.image}#{number}": one for number, one in enumerate(found[: self.most], start=1)}
@@ -125,7 +142,7 @@ class BlockScores:
         return int(np.isfinite(self.f[0, 0, 0]).sum())
 
 
-def compare_block(block: Block, contents: Mapping[Path, Content] = _NOTHING) -> BlockScores:
+def compare_block(block: Block, contents: Mapping[Path, Content] = NOTHING) -> BlockScores:
     """Load the maps of a block, from the bytes of their files where they are given, and compare them."""
     rows = _load(block.rows, contents)
     same = block.rows == block.columns
@@ -188,6 +205,39 @@ def canny_blocks(
     return [Block(row, column, tuple(tolerances)) for row in rows for column in columns]
 
 
+def own_blocks(
+    cases: Sequence[Case], maps: OwnMaps, tolerances: Sequence[float], *, threshold: float = 0.5
+) -> list[Block]:
+    """Return one block per image: its human maps against the user's."""
+    return [
+        Block((Source.of(case),), (_own_source(case, maps, threshold),), tuple(tolerances)) for case in cases
+    ]
+
+
+def closer_blocks(
+    cases: Sequence[Case],
+    tolerances: Sequence[float],
+    *,
+    kind: str = "human",
+    maps: OwnMaps = MappingProxyType({}),
+    threshold: float = 0.5,
+) -> list[Block]:
+    """Return one block per image: its first human map against its maps of a kind."""
+    return [
+        Block(
+            (Source.of(case, most=1),),
+            (_own_source(case, maps, threshold) if kind == "own" else Source.of(case, kind=kind),),
+            tuple(tolerances),
+        )
+        for case in cases
+    ]
+
+
+def _own_source(case: Case, maps: OwnMaps, threshold: float) -> Source:
+    own = tuple((name, files[case.id]) for name, files in maps.items())
+    return Source(case.id, case.truths, kind="own", own=own, threshold=threshold)
+
+
 def _groups(sources: Sequence[Source], size: int) -> list[tuple[Source, ...]]:
     return [tuple(sources[begin : begin + size]) for begin in range(0, len(sources), size)]
 
@@ -203,8 +253,13 @@ def _lying(mask: BoolArray) -> BoolArray:
 
 
 def _record(sources: Sequence[Source]) -> list[Any]:
-    drawn = {"human": "human", "canny": list(CANNY.values())}
-    return [[source.image, drawn[source.kind], source.most] for source in sources]
+    return [[source.image, _drawn(source), source.most] for source in sources]
+
+
+def _drawn(source: Source) -> Any:
+    if source.kind == "own":
+        return ["own", [name for name, _ in source.own], source.threshold]
+    return list(CANNY.values()) if source.kind == "canny" else source.kind
 
 
 def _names(block: Block) -> str:

@@ -8,20 +8,24 @@ techniques (Image and Vision Computing 26(4), 2008).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.annotators.raters import matched_units
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, as_mask
+from edgecritic.measures.checks import check_positive
 from edgecritic.measures.scoring import choose, score
 from edgecritic.values import Value
 
 __all__ = ["METHODS", "DISTANCE", "Consensus", "consensus", "most_central"]
 
-METHODS = ("chi2", "roc", "minimean", "minimax")
+VOTED = ("chi2", "roc")
+METHODS = (*VOTED, "minimean", "minimax")
 DISTANCE = "baddeley"
 """The dissimilarity by which the most central map is found; the source leaves the choice open."""
 
@@ -62,7 +66,13 @@ class Consensus(Value):
         return int(np.argmax(self.scores))
 
 
-def consensus(maps: Sequence[Any], *, method: str = "chi2", distance: str = DISTANCE) -> Consensus:
+def consensus(
+    maps: Sequence[Any],
+    *,
+    method: str = "chi2",
+    distance: str = DISTANCE,
+    tolerance: float | None = None,
+) -> Consensus:
     """Estimate the truth of an image from several binary maps of it.
 
     Let PGT_j be the pixels that at least j of the N maps have set. Of every level j the means over the
@@ -72,7 +82,7 @@ def consensus(maps: Sequence[Any], *, method: str = "chi2", distance: str = DIST
     Parameters
     ----------
     maps : sequence of array_like of one shape
-        At least two. Votes are pixel by pixel: displaced maps do not support each other.
+        At least two.
     method : {"chi2", "roc", "minimean", "minimax"}
         ``chi2``: the level with the largest χ²_j = (TPR_j − Q)/(1 − Q)·(Q − FPR_j)/Q. ``roc``: the level
         whose point (FPR_j, TPR_j) is nearest to the diagnosis line from (0, 1) to (P_j, P_j), which is the
@@ -80,6 +90,11 @@ def consensus(maps: Sequence[Any], *, method: str = "chi2", distance: str = DIST
         dissimilarity to the others (`most_central`).
     distance : id
         The dissimilarity of the latter two.
+    tolerance : float, optional
+        Votes are pixel by pixel, so that displaced maps do not support each other. With a tolerance in
+        pixels, every two maps are matched one to one within it first; pixels that are matched make a unit
+        (`edgecritic.annotators.raters.rated_labels`), units take the place of pixels in all counts, and each
+        is drawn at the pixel in its middle.
 
     Notes
     -----
@@ -94,19 +109,22 @@ def consensus(maps: Sequence[Any], *, method: str = "chi2", distance: str = DIST
     >>> found = consensus([edge, edge, other], method="roc")
     >>> found.level, found.best, bool((found.truth == edge).all())
     (2, 0, True)
+    >>> consensus([edge, np.roll(edge, 1, axis=0), other], method="roc", tolerance=2).level
+    2
     """
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    stack = np.array([as_mask(one, f"map {number}") for number, one in enumerate(_same(maps), start=1)])
-    levels = [_level(stack, stack.sum(axis=0) >= level) for level in range(1, len(stack) + 1)]
+    found = _same(maps)
+    votes = _votes(found, method, tolerance)
+    levels = [_level(votes, level) for level in range(1, len(found) + 1)]
     tpr, fpr, merit, apart = (np.array(column) for column in zip(*levels, strict=True))
     level = chosen = None
-    if method in ("chi2", "roc"):
+    if method in VOTED:
         level = 1 + int(np.argmax(merit) if method == "chi2" else np.argmin(apart))
-        truth = stack.sum(axis=0) >= level
+        truth = votes.drawn(level)
     else:
-        chosen = most_central(list(stack), distance=distance, largest=method == "minimax")
-        truth = stack[chosen]
+        chosen = most_central(found, distance=distance, largest=method == "minimax")
+        truth = found[chosen]
     return Consensus(
         method=method,
         truth=truth,
@@ -116,8 +134,45 @@ def consensus(maps: Sequence[Any], *, method: str = "chi2", distance: str = DIST
         fpr=fpr,
         chi2=merit,
         from_line=apart,
-        scores=np.array([score(one, truth, "chi2").mean["chi2"] for one in stack]),
+        scores=np.array([_chi2(one, truth, tolerance) for one in found]),
     )
+
+
+def _chi2(candidate: BoolArray, truth: BoolArray, tolerance: float | None) -> float:
+    """Return χ², which is the square of Matthews' correlation, of pixels or of matched ones."""
+    if tolerance is None:
+        return score(candidate, truth, "chi2").mean["chi2"]
+    (value,) = score(candidate, truth, "mcc", strategy="exact", tolerance=tolerance).values()
+    return value**2
+
+
+class _Votes(NamedTuple):
+    """What is voted on, pixels or units of matched ones: which of the maps have it, and where it is drawn."""
+
+    table: NDArray[np.bool_]
+    raster: NDArray[np.int64]
+    shape: tuple[int, ...]
+
+    def drawn(self, level: int) -> BoolArray:
+        """Return the map of what has at least `level` votes."""
+        mask = np.zeros(self.shape, dtype=np.bool_)
+        mask.reshape(-1)[self.raster[self.table.sum(axis=0) >= level]] = True
+        return mask
+
+
+def _votes(maps: Sequence[BoolArray], method: str, tolerance: float | None) -> _Votes:
+    shape = maps[0].shape
+    if tolerance is None:
+        table = np.array([one.reshape(-1) for one in maps])
+        places = np.flatnonzero(table.any(axis=0))
+        return _Votes(table[:, places], places, shape)
+    if method not in VOTED:
+        raise InputError(f"a tolerance is for votes ({', '.join(VOTED)}), {method} has a distance instead")
+    check_positive("tolerance", tolerance)
+    if not any(one.any() for one in maps):
+        return _Votes(np.zeros((len(maps), 0), dtype=np.bool_), np.zeros(0, dtype=np.int64), shape)
+    places, marks = matched_units(maps, {"tolerance": tolerance})
+    return _Votes(marks.T, places, shape)
 
 
 def most_central(maps: Sequence[Any], *, distance: str = DISTANCE, largest: bool = False) -> int:
@@ -154,12 +209,13 @@ def _same(maps: Sequence[Any]) -> list[BoolArray]:
     return found
 
 
-def _level(stack: NDArray[np.bool_], truth: BoolArray) -> tuple[float, float, float, float]:
+def _level(votes: _Votes, level: int) -> tuple[float, float, float, float]:
     """Return TPR, FPR, χ² of the mean counts, and the distance from the diagnosis line."""
-    size = truth.size
-    tp = float((stack & truth).sum()) / (len(stack) * size)
-    share = float(stack.sum()) / (len(stack) * size)
-    p = float(truth.sum()) / size
+    number, size = len(votes.table), math.prod(votes.shape)
+    kept = votes.table.sum(axis=0) >= level
+    tp = float(votes.table[:, kept].sum()) / (number * size)
+    share = float(votes.table.sum()) / (number * size)
+    p = float(kept.sum()) / size
     tpr = tp / p if p > 0 else 0.0
     fpr = (share - tp) / (1 - p) if p < 1 else 0.0
     known = 0 < share < 1 and p > 0

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.figures import COLOURS, GREY, axes_of
 from edgecritic.studies.pairs import STRATEGIES
-from edgecritic.studies.sorting import SortingCount, count_sortings, margin_histogram, sorting_margins
+from edgecritic.studies.sorting import (
+    SortingCount,
+    candidate_pairs,
+    count_sortings,
+    margin_histogram,
+    pearson,
+    sorting_margins,
+)
 from edgecritic.values import Value
 
 __all__ = ["ScoreTable", "PairResult", "MatchingStudy", "analyse", "STRATEGY_PAIRS"]
@@ -24,8 +31,8 @@ __all__ = ["ScoreTable", "PairResult", "MatchingStudy", "analyse", "STRATEGY_PAI
 STRATEGY_PAIRS = tuple(combinations(range(len(STRATEGIES)), 2))
 """The six pairs of strategies."""
 
-MOST_MARGINS = 5_000_000
-"""Of more triplets, references are drawn at random for the histogram of margins."""
+MOST_MARGINS = 2_000_000
+"""Of more triplets, about so many are drawn at random for the histogram of margins."""
 
 
 class ScoreTable(Value):
@@ -104,18 +111,22 @@ class MatchingStudy(Value):
         ``human`` or ``canny``.
     results : tuple of PairResult
     margins : dict
-        By (first, second, tolerance) the histogram of the negative sorting margins within images.
+        By (first, second, tolerance, kind) the histogram of the negative sorting margins.
     extremes : tuple of dict
-        The triplets with the least margins.
+        The triplets within images with the least margins.
     mean_f : dict
         By strategy and tolerance the mean F within images.
+    ranking : dict
+        By (strategy, tolerance) the mean F of every kind of candidate (of a detector, of a setting), the mean
+        over images of the mean over references; empty where candidates have no names in common.
     """
 
     maps: str
     results: tuple[PairResult, ...]
-    margins: Mapping[tuple[str, str, float], dict[str, Any]]
+    margins: Mapping[tuple[str, str, float, str], dict[str, Any]]
     extremes: tuple[dict[str, Any], ...]
     mean_f: Mapping[tuple[str, float], float]
+    ranking: Mapping[tuple[str, float], Mapping[str, float]]
 
     def plot(self, ax: Any = None, *, what: str = "pearson", kind: str = "intra") -> Any:
         """Draw correlations or Equal-Sorting Ratios (``esr``) over the tolerance; return the axes."""
@@ -142,12 +153,16 @@ class MatchingStudy(Value):
             "maps": self.maps,
             "results": [one.as_dict() for one in self.results],
             "margins": [
-                {"first": key[0], "second": key[1], "tolerance": key[2], **value}
+                {"first": key[0], "second": key[1], "tolerance": key[2], "kind": key[3], **value}
                 for key, value in self.margins.items()
             ],
             "extremes": list(self.extremes),
             "mean_f": [
                 {"strategy": key[0], "tolerance": key[1], "f": value} for key, value in self.mean_f.items()
+            ],
+            "ranking": [
+                {"strategy": key[0], "tolerance": key[1], "f": dict(value)}
+                for key, value in self.ranking.items()
             ],
         }
 
@@ -167,9 +182,8 @@ def analyse(table: ScoreTable, *, maps: str = "human", seed: int = 0) -> Matchin
         for i, j in STRATEGY_PAIRS:
             one, two = table.f[i, k], table.f[j, k]
             names = STRATEGIES[i], STRATEGIES[j]
-            inside = _only(one, same), _only(two, same)
             everything = count_sortings(one, two)
-            within = count_sortings(*inside)
+            within = count_sortings(_only(one, same), _only(two, same))
             for kind, keep, sortings in (
                 ("intra", same, within),
                 ("inter", ~same, everything - within),
@@ -186,11 +200,10 @@ def analyse(table: ScoreTable, *, maps: str = "human", seed: int = 0) -> Matchin
                         sortings=sortings,
                     )
                 )
-            found, worst = _margins(table, *inside, seed)
-            margins[(*names, tolerance)] = found
-            extremes += [
-                {"first": names[0], "second": names[1], "tolerance": tolerance, **row} for row in worst
-            ]
+                margins[(*names, tolerance, kind)], worst = _margins(table, (i, j, k), sortings, kind, seed)
+                if kind == "intra":
+                    about = {"first": names[0], "second": names[1], "tolerance": tolerance}
+                    extremes += [{**about, **row} for row in worst]
     extremes.sort(key=lambda row: row["margin"])
     mean_f = {
         (name, tolerance): float(np.nanmean(_only(table.f[s, k], same)))
@@ -199,7 +212,12 @@ def analyse(table: ScoreTable, *, maps: str = "human", seed: int = 0) -> Matchin
         if np.isfinite(table.f[s, k][same]).any()
     }
     return MatchingStudy(
-        maps=maps, results=tuple(results), margins=margins, extremes=tuple(extremes[:10]), mean_f=mean_f
+        maps=maps,
+        results=tuple(results),
+        margins=margins,
+        extremes=tuple(extremes[:10]),
+        mean_f=mean_f,
+        ranking={} if table.symmetric else _ranking(table),
     )
 
 
@@ -254,6 +272,36 @@ def _sorted(names: set[str]) -> list[str]:
     return sorted(names, key=lambda name: (_image(name), len(name), name))
 
 
+def _ranking(table: ScoreTable) -> dict[tuple[str, float], dict[str, float]]:
+    """Return the mean F of each kind of candidate over the images that have all of them."""
+    same = table.same_image()
+    images, kinds = np.array(table.candidate_images), np.array([_kind(one) for one in table.candidate_names])
+    names = list(dict.fromkeys(kinds.tolist()))
+    found = {}
+    for s, strategy in enumerate(STRATEGIES):
+        for k, tolerance in enumerate(table.tolerances):
+            f = _only(table.f[s, k], same)
+            known = np.isfinite(f)
+            means = np.where(known, f, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+            means[~known.any(axis=0)] = np.nan
+            by_image = np.array(
+                [
+                    [float(means[(images == image) & (kinds == name)].mean()) for name in names]
+                    for image in dict.fromkeys(table.candidate_images)
+                    if all(
+                        np.isfinite(means[(images == image) & (kinds == name)]).sum() == 1 for name in names
+                    )
+                ]
+            )
+            if by_image.size:
+                found[strategy, tolerance] = dict(zip(names, by_image.mean(axis=0).tolist(), strict=True))
+    return found
+
+
+def _kind(name: str) -> str:
+    return name.rpartition("#")[2]
+
+
 def _only(values: NDArray[np.float64], keep: NDArray[np.bool_]) -> NDArray[np.float64]:
     return np.where(keep, values, np.nan)
 
@@ -262,36 +310,38 @@ def _pearson(
     one: NDArray[np.float64], two: NDArray[np.float64], keep: NDArray[np.bool_]
 ) -> tuple[int, float | None]:
     there = keep & np.isfinite(one) & np.isfinite(two)
-    x, y = one[there], two[there]
-    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return int(x.size), None
-    return int(x.size), float(np.corrcoef(x, y)[0, 1])
+    return int(np.count_nonzero(there)), pearson(one[there], two[there])
 
 
 def _margins(
-    table: ScoreTable, one: NDArray[np.float64], two: NDArray[np.float64], seed: int
+    table: ScoreTable, pair: tuple[int, int, int], sortings: SortingCount, kind: str, seed: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the histogram of margins within images, and the worst triplets."""
-    rows = np.arange(len(one))
-    sizes = np.isfinite(one).sum(axis=1)
-    if (sizes * (sizes - 1) // 2).sum() > MOST_MARGINS:
-        rows = np.sort(np.random.default_rng(seed).permutation(rows)[: MOST_MARGINS // int(sizes.max() ** 2)])
+    """Return the histogram of the margins of a class, and its worst triplets.
+
+    Of more than `MOST_MARGINS` triplets that share is drawn, alike for every pair of strategies.
+    """
+    i, j, k = pair
+    one, two, same = table.f[i, k], table.f[j, k], table.same_image()
+    part = min(1.0, MOST_MARGINS / max(sortings.triplets, 1))
     collected = [np.zeros(0)]
     worst: list[dict[str, Any]] = []
-    for row in rows:
+    for row in range(len(one)):
         columns = np.flatnonzero(np.isfinite(one[row]) & np.isfinite(two[row]))
-        if columns.size < 2:
-            continue
-        margins = sorting_margins(one[row, columns], two[row, columns])
+        own = same[row, columns]
+        if kind == "intra":
+            columns, own = columns[own], own[own]
+        b, c = candidate_pairs(columns.size, part, seed=(seed, row))
+        if kind == "inter":
+            across = ~(own[b] & own[c])
+            b, c = b[across], c[across]
+        margins = sorting_margins(one[row, columns], two[row, columns], (b, c))
         collected.append(margins)
-        least = int(np.argmin(margins))
-        if margins[least] < 0:
-            i, j = np.triu_indices(columns.size, 1)
-            pair = columns[i[least]], columns[j[least]]
+        least = int(np.argmin(margins)) if margins.size else -1
+        if least >= 0 and margins[least] < 0:
             worst.append(
                 {
                     "reference": table.reference_names[row],
-                    "candidates": [table.candidate_names[place] for place in pair],
+                    "candidates": [table.candidate_names[columns[place[least]]] for place in (b, c)],
                     "margin": float(margins[least]),
                 }
             )

@@ -12,7 +12,9 @@ from typing import Any
 
 from edgecritic.annotators.outputs import OutputStrength
 from edgecritic.protocols.benchmark import BenchmarkResult
-from edgecritic.protocols.bootstrap import PairedTest
+from edgecritic.protocols.bootstrap import Difference, PairedTest
+from edgecritic.studies.claims import Claim, claim
+from edgecritic.studies.labels import WEAK
 from edgecritic.values import Value
 
 __all__ = ["PRACTICAL", "JUDGES", "WEIGHTED", "CurvePoint", "RetrainStudy"]
@@ -129,6 +131,22 @@ class RetrainStudy(Value):
         verdicts = [self._verdict(cues) for cues in self.cues]
         return [*verdicts, *self._weighted(), *self._outputs(), *self._learning(), *self._others()]
 
+    def claims(self) -> list[Claim]:
+        """Return what the paper says beside what was found, for every kind of cues."""
+        found = []
+        for cues in self.cues:
+            test = self.tests.get(f"consensus|{cues}|consensus")
+            found.append(claim_of_no_gain(cues, None if test is None else test.ods))
+        return found + [
+            claim(
+                f"Spearman's ρ of output and label strength, learned from {name} labels",
+                f"< {WEAK:g}",
+                one.rho,
+                source="Fig. 7, “rather weak”; the limit is ours",
+            )
+            for name, one in self.outputs.items()
+        ]
+
     def _verdict(self, cues: str) -> str:
         test = self.tests.get(f"consensus|{cues}|consensus")
         if test is None:
@@ -214,6 +232,25 @@ def verdict(estimate: float, low: float, high: float) -> str:
     return (
         "The paper's statement is not refuted: no gain is certain, but one of up to "
         f"{high:.2g} is not ruled out."
+    )
+
+
+def claim_of_no_gain(cues: str, test: Difference | None) -> Claim:
+    """Return the paper's statement on retraining beside the difference of ODS and its interval.
+
+    It is contradicted by a gain that is certain and of practical use, and by nothing less.
+    """
+    what = f"gain of ODS on consensus labels by learning from them, {cues}"
+    told = {"what": what, "paper": "no superior F", "source": "Sec. 5.1, Fig. 8"}
+    if test is None:
+        return Claim(**told, ours="", agrees=None, verdict="not measured here")
+    return Claim(
+        **told,
+        ours=f"{test.estimate:+.4f} [{test.low:+.4f}, {test.high:+.4f}]",
+        agrees=not (test.low > 0 and test.estimate >= PRACTICAL),
+        verdict=verdict(test.estimate, test.low, test.high)
+        .removeprefix("The paper's statement ")
+        .rstrip("."),
     )
 
 

@@ -6,6 +6,7 @@ B and C, the scores q1 and q2 sort alike unless one puts B and the other C first
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,10 @@ from edgecritic.errors import InputError
 from edgecritic.kernels.discordance import count_inversions
 from edgecritic.values import Value
 
-__all__ = ["discordant_pairs", "SortingCount", "count_sortings", "sorting_margins", "margin_histogram"]
+__all__ = [
+    *("discordant_pairs", "SortingCount", "count_sortings", "candidate_pairs", "sorting_margins"),
+    *("margin_histogram", "pearson"),
+]
 
 BIN = 0.01
 """Width of the bins of margins."""
@@ -92,8 +96,43 @@ def count_sortings(first: NDArray[np.float64], second: NDArray[np.float64]) -> S
     return total
 
 
-def sorting_margins(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for one reference the margins of all pairs of candidates.
+def pearson(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
+    """Return Pearson's correlation of two lists, ``None`` of fewer than two values or of a constant.
+
+    Examples
+    --------
+    >>> pearson(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
+    1.0
+    """
+    if first.size < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return None
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+Places = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def candidate_pairs(size: int, part: float = 1.0, *, seed: Sequence[int] = (0,)) -> Places:
+    """Return the places of all pairs of `size` candidates, or of a share of them drawn with repetition.
+
+    Examples
+    --------
+    >>> candidate_pairs(3)
+    (array([0, 0, 1]), array([1, 2, 2]))
+    """
+    if part >= 1:
+        first, second = np.triu_indices(size, 1)
+        return first, second
+    rng = np.random.default_rng(seed)
+    number = round(part * size * (size - 1) / 2)
+    one, two = rng.integers(0, max(size, 1), number), rng.integers(0, max(size - 1, 1), number)
+    return one, two + (two >= one)
+
+
+def sorting_margins(
+    first: NDArray[np.float64], second: NDArray[np.float64], places: Places | None = None
+) -> NDArray[np.float64]:
+    """Return for one reference the margins of all pairs of candidates, or of those at some places.
 
     a = (q1(B) − q1(C))·(q2(B) − q2(C)); the margin is sign(a)·sqrt(abs(a)), negative where the scores sort
     oppositely.
@@ -103,7 +142,7 @@ def sorting_margins(first: NDArray[np.float64], second: NDArray[np.float64]) -> 
     >>> sorting_margins(np.array([0.5, 0.6]), np.array([0.7, 0.3])).round(3)
     array([-0.2])
     """
-    i, j = np.triu_indices(first.size, 1)
+    i, j = candidate_pairs(first.size) if places is None else places
     product = (first[i] - first[j]) * (second[i] - second[j])
     return np.sign(product) * np.sqrt(np.abs(product))
 

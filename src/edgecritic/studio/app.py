@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,17 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute
-from starlette.staticfiles import StaticFiles
-from starlette.types import Receive, Scope, Send
 
 from edgecritic.errors import EdgeCriticError
 from edgecritic.studio import auth
 from edgecritic.studio.answers import AnswerWriter
 from edgecritic.studio.database import Database, keep
-from edgecritic.studio.guard import Guard, client_of, is_direct
+from edgecritic.studio.guard import client_of, is_direct, same_origin
 from edgecritic.studio.models import Invitation
 from edgecritic.studio.problems import NotFound, Problem, ended
 from edgecritic.studio.settings import Settings
+from edgecritic.web.files import Static
+from edgecritic.web.guard import Guard
 
 __all__ = [
     "OWNER_COOKIE",
@@ -142,28 +143,23 @@ def create_app(settings: Settings, database: Database) -> Starlette:
         *judge_views.routes(),
         *label_views.routes(),
         *owner_views.routes(),
-        RuledMount("/static", _Static(directory=_HERE / "static"), Rule("anyone")),
+        RuledMount("/static", Static(_HERE / "static"), Rule("anyone")),
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, settings=settings, on_fault=_unexpected)],
+        middleware=[
+            Middleware(
+                Guard,
+                allows_host=settings.allows_host,
+                same_origin=partial(same_origin, settings=settings),
+                on_fault=_unexpected,
+            )
+        ],
         exception_handlers={EdgeCriticError: _problem, HTTPException: _http_problem},
         lifespan=lifespan,
     )
     app.state.studio = studio
     return app
-
-
-class _Static(StaticFiles):
-    """Files of the package, looked up anew on every use but sent only when they have changed."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_checked(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"].append((b"cache-control", b"no-cache"))
-            await send(message)
-
-        await super().__call__(scope, receive, send_checked)
 
 
 def studio_of(request: Request) -> Studio:

@@ -1,44 +1,21 @@
-"""What every request passes: the right host, the right origin, a bounded body, strict headers."""
+"""Who makes a request, from which site, and how much of a body is read."""
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.requests import Request
 
 from edgecritic.errors import InputError
 from edgecritic.studio.problems import Problem
-from edgecritic.studio.settings import Settings, is_loopback
+from edgecritic.studio.settings import Settings
+from edgecritic.web.guard import is_loopback, names_loopback
 
-__all__ = ["Guard", "TooLarge", "TooSlow", "client_of", "is_direct", "read_body", "same_origin"]
+__all__ = ["TooLarge", "TooSlow", "client_of", "is_direct", "read_body", "same_origin"]
 
-_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' blob:",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
-)
-HEADERS = {
-    "content-security-policy": _POLICY,
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=()",
-}
 OWN_HEADER = "x-edgecritic"
 """A header that no form of another site can send."""
 
@@ -53,67 +30,6 @@ class TooSlow(Problem):
     """The body of a request did not come in time."""
 
     status = 408
-
-
-class Guard:
-    """Refuse foreign hosts and cross-site requests; add the headers; turn faults into a plain reply.
-
-    Parameters
-    ----------
-    app : the application
-    settings : Settings
-    on_fault : callable
-        Makes the reply to a request that has failed unexpectedly.
-    """
-
-    def __init__(
-        self, app: ASGIApp, settings: Settings, on_fault: Callable[[Request, Exception], Response]
-    ) -> None:
-        self.app, self.settings, self.on_fault = app, settings, on_fault
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one connection."""
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self.app(scope, receive, send)
-            return
-        headers = Headers(scope=scope)
-        started = False
-
-        async def send_with_headers(message: Message) -> None:
-            nonlocal started
-            started = True
-            if message["type"] == "http.response.start":
-                given = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    given.setdefault(name, value)
-                given.setdefault("cache-control", "no-store")
-            await send(message)
-
-        problem = self._problem(scope, headers)
-        if problem is not None:
-            await problem(scope, receive, send_with_headers)
-            return
-        try:
-            await self.app(scope, receive, send_with_headers)
-        except ClientDisconnect:
-            return
-        except Exception as error:
-            if started:
-                raise
-            await self.on_fault(Request(scope), error)(scope, receive, send_with_headers)
-
-    def _problem(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
-        host = headers.get("host", "")
-        try:
-            known = self.settings.allows_host(host)
-        except ValueError:
-            known = False
-        if not known:
-            return PlainTextResponse("This server has another name.", 421)
-        if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not same_origin(headers, self.settings):
-            return PlainTextResponse("This request came from another site and was refused.", 403)
-        return None
 
 
 def same_origin(headers: Headers, settings: Settings) -> bool:
@@ -180,8 +96,8 @@ def is_direct(request: Request, settings: Settings) -> bool:
     names = set(request.headers.keys())
     if names & _PROXY_HEADERS or any(name.startswith("x-forwarded") for name in names):
         return False
-    named = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
-    return is_loopback(named) and request.client is not None and is_loopback(request.client.host)
+    host = request.headers.get("host", "")
+    return names_loopback(host) and request.client is not None and is_loopback(request.client.host)
 
 
 def client_of(request: Request, settings: Settings) -> str:

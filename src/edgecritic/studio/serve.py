@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
-import threading
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import uvicorn
 from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.applications import Starlette
 
-from edgecritic.errors import DataError, InputError
+from edgecritic.errors import InputError
 from edgecritic.studio import auth, projects
 from edgecritic.studio.app import create_app
-from edgecritic.studio.connection import IDLE_SECONDS, Connection, allow_many_files
 from edgecritic.studio.database import Database, open_database
 from edgecritic.studio.models import Project
 from edgecritic.studio.pictures import make_upload
 from edgecritic.studio.settings import Settings
+from edgecritic.web.serving import Running, listen, run_server, server_config
 
 __all__ = [
     "PASSWORD_VARIABLE",
-    "Running",
     "add_example",
     "link_path",
-    "listen",
     "login_path",
     "prepare",
     "serve",
-    "server_config",
+    "server_of",
 ]
 
 PASSWORD_VARIABLE = "EDGECRITIC_STUDIO_PASSWORD"
@@ -121,48 +115,6 @@ def add_example(database: Database, images: int = 6) -> None:
     database.write(fill)
 
 
-def listen(settings: Settings) -> list[socket.socket]:
-    """Return sockets for all addresses of the host; one port for all if any free one is wanted."""
-    port, made, problem = settings.port, [], 0
-    try:
-        found = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError) as error:
-        raise DataError(f"cannot listen on {settings.host}: there is no such address") from error
-    for family, _, _, _, address in dict.fromkeys(found):
-        try:
-            made.append(socket.create_server((address[0], port), family=family, backlog=2048))
-        except OSError as error:
-            problem = error.errno or 0
-            if problem == errno.EADDRINUSE:
-                break
-        else:
-            port = made[-1].getsockname()[1]
-    else:
-        if made:
-            return made
-    for one in made:
-        one.close()
-    hint = "is another program using it?" if problem == errno.EADDRINUSE else os.strerror(problem)
-    raise DataError(f"cannot listen on {settings.host}:{settings.port}", remedy=hint)
-
-
-def server_config(app: Starlette, settings: Settings) -> uvicorn.Config:
-    """Return how the server is run: no log of requests, no trust in proxies, no connection for ever."""
-    return uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        http=Connection,
-        ws="none",
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=int(IDLE_SECONDS),
-        timeout_graceful_shutdown=5,
-    )
-
-
 def serve(
     settings: Settings,
     database: Database,
@@ -170,43 +122,37 @@ def serve(
     sockets: list[socket.socket] | None = None,
 ) -> None:
     """Serve until interrupted, on sockets of `listen`; `ready` gets the address when it can be used."""
-    sockets = listen(settings) if sockets is None else sockets
-    allow_many_files()
-    server = Running(server_config(create_app(settings, database), settings), settings, ready)
-    try:
-        with suppress(KeyboardInterrupt):
-            server.run(sockets)
-    finally:
-        server.ended.set()
+    sockets = listen(settings.host, settings.port) if sockets is None else sockets
+    run_server(server_of(create_app(settings, database), settings, ready), sockets)
 
 
-def _warm_up(ended: threading.Event) -> None:
-    """Compile what maps and comparisons need, so that no request has to; one that comes earlier waits."""
-    from edgecritic.annotators import strength
-    from edgecritic.matching import match
-    from edgecritic.run import warmup
+def server_of(app: Starlette, settings: Settings, ready: Callable[[str], None]) -> Running:
+    """Return the server, which compiles what maps and comparisons need while it runs.
 
-    pair = warmup.tiny_pair(2)
-    for part in (warmup.warm_edits, lambda: match(*pair), lambda: strength(pair)):
-        if not ended.is_set():
-            part()
+    No request has to compile anything then; one that comes earlier waits.
+    """
+    return Running(server_config(app, settings.host, settings.port), ready, _to_compile())
 
 
-class Running(uvicorn.Server):
-    """A server that says when connections are taken, and then compiles in the background until it `ended`."""
+def _to_compile() -> list[Callable[[], Any]]:
+    def maps() -> None:
+        from edgecritic.run import warmup
 
-    def __init__(self, config: uvicorn.Config, settings: Settings, ready: Callable[[str], None]) -> None:
-        super().__init__(config)
-        self._settings, self._ready = settings, ready
-        self.ended = threading.Event()
+        warmup.warm_edits()
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to listen."""
-        await super().startup(sockets)
-        if self.started:
-            port = self.servers[0].sockets[0].getsockname()[1]
-            self._ready(replace(self._settings, port=port, public_url="").address)
-            threading.Thread(target=_warm_up, args=(self.ended,), name="warm-up").start()
+    def comparison() -> None:
+        from edgecritic.matching import match
+        from edgecritic.run import warmup
+
+        match(*warmup.tiny_pair(2))
+
+    def agreement() -> None:
+        from edgecritic.annotators import strength
+        from edgecritic.run import warmup
+
+        strength(warmup.tiny_pair(2))
+
+    return [maps, comparison, agreement]
 
 
 def _as_bytes(image: object) -> NDArray[np.uint8]:

@@ -8,8 +8,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from edgecritic.errors import InputError
+from edgecritic.web.guard import is_loopback, names_loopback
+from edgecritic.web.serving import address_of
 
-__all__ = ["Settings", "is_loopback"]
+__all__ = ["Settings"]
 
 MEBIBYTE = 2**20
 
@@ -77,8 +79,7 @@ class Settings:
     @property
     def address(self) -> str:
         """The address that people use, as far as it is known before the studio listens."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return self.public_url.rstrip("/") + "/" if self.public_url else f"http://{host}:{self.port}/"
+        return self.public_url.rstrip("/") + "/" if self.public_url else address_of(self.host, self.port)
 
     @property
     def local(self) -> bool:
@@ -121,29 +122,12 @@ class Settings:
         """
         if self.public_url and host == urlsplit(self.public_url).netloc:
             return True
-        name = urlsplit(f"//{host}").hostname or ""
-        return is_loopback(name) or (not self.local and not self.public_url)
+        return names_loopback(host) or (not self.local and not self.public_url)
 
 
 def _is_web_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
         return parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        return False
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this computer only.
-
-    Examples
-    --------
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False

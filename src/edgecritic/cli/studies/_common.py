@@ -101,15 +101,15 @@ def finish(
 
     Times differ from run to run: apart from that folder the same input gives the same bytes.
     """
-    from edgecritic.cli._output import jsonable, print_json, report_page, tell_failures
+    from edgecritic.cli._output import print_json, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.text import report_text
     from edgecritic.report.write import write_report
 
     if args.out is not None:
-        write_report(args.out, report, jsonable(results), name=args.study)
+        write_report(args.out, report, results, name=args.study)
         if timed is not None:
-            write_report(Path(args.out) / "times", timed[0], jsonable(timed[1]), name="times")
+            write_report(Path(args.out) / "times", timed[0], timed[1], name="times")
     if args.json:
         print_json(results | (timed[1] if timed else {}))
     else:

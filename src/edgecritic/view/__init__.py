@@ -1,0 +1,1 @@
+"""The viewer: look into runs, image by image, in a browser (extra ``view``)."""

@@ -1,0 +1,226 @@
+"""One image of one detector, opened: what is judged of it at any threshold, tolerance, strategy, protocol."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from edgecritic.datasets.cases import Case
+from edgecritic.datasets.spacing import Sizes
+from edgecritic.errors import DataError, InputError
+from edgecritic.inputs import BoolArray, FloatArray, diagonal
+from edgecritic.maps.suppression import suppress
+from edgecritic.matching.base import match, within_tolerance
+from edgecritic.matching.follow import pool_matchings
+from edgecritic.matching.result import Matching
+from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.sweep import candidate_at, sweep, sweep_maps
+from edgecritic.run.judge import Judged, Loaded, Reading
+from edgecritic.run.judge_tiles import in_tiles
+
+__all__ = ["Opened", "State", "View", "most_tolerance", "plane_of"]
+
+_FARTHEST = 4.0
+_LEAST_REACH = 8.0
+_matching = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="match")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a map is looked at.
+
+    Attributes
+    ----------
+    threshold : float
+        Of a file of segmentations the number of the segmentation, from 1.
+    tolerance : float
+        In pixels, or in units of the pixel size where it is known.
+    strategy : str
+    protocol : Protocol
+        Says what is suppressed and thinned, and what of a truth is its boundary.
+    """
+
+    threshold: float
+    tolerance: float
+    strategy: str
+    protocol: Protocol
+
+    @property
+    def rule(self) -> Protocol:
+        """The protocol that has this tolerance and strategy."""
+        same = self.protocol.strategy == self.strategy
+        return self.protocol.with_changes(
+            "shown", tolerance=self.tolerance, **({} if same else {"strategy": self.strategy})
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is seen of a map in a state.
+
+    Attributes
+    ----------
+    candidate : bool array
+    matchings : tuple of Matching
+        With each annotator: those of `edgecritic.match`.
+    counts : Counts
+        Of all annotators together, as benchmarks count: truth pixels are summed over annotators, a candidate
+        pixel is matched if any annotator matches it.
+    """
+
+    candidate: BoolArray
+    matchings: tuple[Matching, ...]
+    counts: Counts
+
+
+class Opened:
+    """The maps of one image, read once.
+
+    Parameters
+    ----------
+    case : Case
+    protocol : Protocol
+        Of the run; its rule of truths and its mask count.
+    reading : Reading
+    judged : Judged, optional
+        What the run has found.
+    """
+
+    def __init__(self, case: Case, protocol: Protocol, reading: Reading, judged: Judged | None) -> None:
+        if in_tiles(case):
+            raise DataError(f"{case.id}: is judged in tiles and too large to be shown as a whole")
+        self.loaded = Loaded(case, protocol, reading)
+        self.judged = judged
+        self.changed = judged is not None and any(
+            judged.numbers.get(name) != value for name, value in self.loaded.hashes().items()
+        )
+        self.spacing: Sizes | None = self.loaded.spacing
+        self.mask = self.loaded.mask
+        self.segmentations = tuple(self.loaded.case.load_candidates()) if self.loaded.segmented else ()
+        self._strength = None if self.segmentations else self.loaded.strength
+        self.shape = self.loaded.truths[0].shape
+        first = self.segmentations[0] if self._strength is None else self._strength
+        if first.shape != self.shape:
+            raise InputError(
+                f"{case.id}: prediction and truth differ in size: {first.shape} and {self.shape}"
+            )
+        self._truths = {protocol.truth: self._masked(self.loaded.truths)}
+        self._suppressed: dict[str, FloatArray] = {}
+
+    def _masked(self, truths: Sequence[BoolArray]) -> tuple[BoolArray, ...]:
+        return tuple(truths if self.mask is None else (one & self.mask for one in truths))
+
+    @property
+    def weight(self) -> int:
+        """Bytes in memory, with some of what states will need."""
+        pixels = int(np.prod(self.shape))
+        maps = 2 * len(self.loaded.truths) + len(self.segmentations)
+        files = sum(len(one.data) for one in self.loaded.case.contents.values())
+        return pixels * (maps + 24) + files
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Pixel size, 1 where it is not known."""
+        return self.spacing or (1.0,) * len(self.shape)
+
+    def truths(self, rule: str) -> tuple[BoolArray, ...]:
+        """Return the boundaries of each annotator by a rule of a protocol."""
+        if rule not in self._truths:
+            loaded = self.loaded
+            made = loaded.case.load_truths(binarize=loaded.reading.binarize, rule=rule)
+            self._truths[rule] = self._masked(made)
+        return self._truths[rule]
+
+    def strength(self, protocol: Protocol) -> FloatArray:
+        """Return the map that thresholds cut: suppressed, where the protocol says so."""
+        if self._strength is None:
+            raise DataError("this prediction holds segmentations and has no strength")
+        if protocol.nms == "none":
+            return self._strength
+        if protocol.nms not in self._suppressed:
+            self._suppressed.clear()
+            self._suppressed[protocol.nms] = suppress(self._strength, protocol.nms, spacing=self.spacing)
+        return self._suppressed[protocol.nms]
+
+    def thresholds(self, protocol: Protocol) -> list[float]:
+        """Return the thresholds that a benchmark looks at."""
+        if self.segmentations:
+            return [float(number + 1) for number in range(len(self.segmentations))]
+        return [float(one) for one in protocol.threshold_values()]
+
+    def candidate(self, state: State) -> BoolArray:
+        """Return the binary map that is judged at a threshold."""
+        plain = _without_nms(state.protocol)
+        if self.segmentations:
+            level = round(state.threshold)
+            if not 1 <= level <= len(self.segmentations):
+                raise InputError(f"there are segmentations 1 … {len(self.segmentations)}, got {level}")
+            return candidate_at(
+                self.segmentations[level - 1].astype(float), 0.5, protocol=plain, mask=self.mask
+            )
+        return candidate_at(
+            self.strength(state.protocol),
+            state.threshold,
+            protocol=plain,
+            mask=self.mask,
+            spacing=self.spacing,
+        )
+
+    def view(self, state: State) -> View:
+        """Match the candidate with every annotator."""
+        candidate, truths = self.candidate(state), self.truths(state.protocol.truth)
+        chosen = within_tolerance(state.strategy, state.tolerance, self.sizes)
+
+        def one(truth: BoolArray) -> Matching:
+            return match(candidate, truth, strategy=chosen, spacing=self.spacing)
+
+        matchings = tuple(_matching.map(one, truths))
+        counted = pool_matchings(matchings, candidate, truths, strategy=chosen, spacing=self.spacing)
+        return View(candidate, matchings, Counts.of_one(counted, threshold=state.threshold))
+
+    def curve(self, state: State) -> Counts:
+        """Return the counts at all thresholds of the protocol; of the run's own rule what it has found."""
+        own = self.loaded.protocol
+        if self.judged is not None and not self.changed and state.protocol.digest == own.digest:
+            same = state.tolerance == own.tolerance_for(self.shape, self.spacing)
+            if same and state.strategy == own.strategy:
+                return self.judged.counts["main"]
+        options: dict[str, Any] = {"protocol": state.rule, "mask": self.mask, "spacing": self.spacing}
+        truths = list(self.truths(state.protocol.truth))
+        if self.segmentations:
+            return sweep_maps(self.segmentations, truths, **options).counts
+        return sweep(self.loaded.strength, truths, **options).counts
+
+
+def plane_of(array: Any, ndim: int, axis: int, index: int) -> Any:
+    """Return plane `index` along an axis of a volume; an image is its own and only plane."""
+    if ndim == 2:
+        if (axis, index) != (0, 0):
+            raise InputError("an image has no further planes")
+        return array
+    if not 0 <= axis < 3 or not 0 <= index < array.shape[axis]:
+        raise InputError(f"a plane must lie within {array.shape}, got axis {axis}, index {index}")
+    return np.take(array, index, axis=axis)
+
+
+def most_tolerance(own: float, shape: Sequence[int], sizes: Sequence[float]) -> float:
+    """Return the largest tolerance that is looked at: some times that of the protocol, or some pixels.
+
+    Examples
+    --------
+    >>> most_tolerance(4.0, (321, 481), (1, 1)), most_tolerance(0.5, (321, 481), (1, 1))
+    (16.0, 8.0)
+    """
+    return min(max(_FARTHEST * own, _LEAST_REACH * min(sizes)), diagonal(tuple(shape), tuple(sizes)))
+
+
+@lru_cache(maxsize=32)
+def _without_nms(protocol: Protocol) -> Protocol:
+    return replace(protocol, nms="none")

@@ -1,0 +1,35 @@
+// Precision over recall: curves of the data set (thin) and of the image (thick), and the points that are shown.
+
+const LEFT = 34, TOP = 10, WIDE = 254, HIGH = 218;
+const x = (recall) => LEFT + WIDE * recall, y = (precision) => TOP + HIGH * (1 - precision);
+
+function add(parent, name, attributes, text) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  parent.append(made);
+  return made;
+}
+
+/** `series` are {colour, image, set, point}: two curves {recall, precision} or null, and a point or null. */
+export function drawChart(svg, series) {
+  svg.replaceChildren();
+  for (const f of [0.2, 0.4, 0.6, 0.8]) {
+    const points = Array.from({ length: 40 }, (_, at) => f / 2 + ((1 - f / 2) * (at + 1)) / 40).map((recall) => [recall, (f * recall) / (2 * recall - f)]).filter(([, precision]) => precision > 0 && precision <= 1);
+    add(svg, "polyline", { class: "iso", points: points.map(([recall, precision]) => `${x(recall).toFixed(1)},${y(precision).toFixed(1)}`).join(" ") });
+  }
+  add(svg, "path", { class: "axis", fill: "none", d: `M${x(0)} ${y(1)}V${y(0)}H${x(1)}` });
+  for (const tick of [0, 0.5, 1]) {
+    add(svg, "text", { x: x(tick), y: y(0) + 13, "text-anchor": "middle" }, tick);
+    add(svg, "text", { x: x(0) - 5, y: y(tick) + 3, "text-anchor": "end" }, tick);
+  }
+  add(svg, "text", { x: x(0.5), y: y(0) + 26, "text-anchor": "middle" }, "recall");
+  add(svg, "text", { x: 10, y: y(0.5), "text-anchor": "middle", transform: `rotate(-90 10 ${y(0.5)})` }, "precision");
+  const line = (curve, colour, width, more = {}) => {
+    const points = curve.recall.map((recall, at) => [recall, curve.precision[at]]).filter(([recall, precision]) => recall > 0 || precision > 0);
+    add(svg, "polyline", { points: points.map(([recall, precision]) => `${x(recall).toFixed(1)},${y(precision).toFixed(1)}`).join(" "), stroke: colour, "stroke-width": width, ...more });
+  };
+  for (const one of series) if (one.set) line(one.set, one.colour, 1, { "stroke-dasharray": "4 3" });
+  for (const one of series) if (one.image) line(one.image, one.colour, 2.4);
+  for (const one of series) if (one.point) add(svg, "circle", { class: "ink", cx: x(one.point.recall), cy: y(one.point.precision), r: 5, fill: one.colour, "stroke-width": 1.5 });
+}

@@ -1,0 +1,148 @@
+"""A viewer for tests: a small run of two detectors, and clients of it."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import httpx
+import numpy as np
+import pytest
+import uvicorn
+
+from edgecritic.cli.main import main
+from edgecritic.datasets.synthetic import write
+from edgecritic.view.app import create_app
+from edgecritic.view.gallery import Gallery, gallery_of_runs
+from edgecritic.web.serving import server_config
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory):
+    """Synthetic data, and a run of two detectors on it."""
+    place = tmp_path_factory.mktemp("view")
+    data = write(place / "data", 4)
+    names = ("good", "noisy")
+    words = [f"{name}={data / 'predictions' / name}" for name in names]
+    more = ["--truth", data / "truth", "--images", data / "images", "--bootstrap", "0", "-j", "1", "-q"]
+    assert main(["bench", *words, *map(str, more), "-o", str(place / "run")]) == 0
+    return place
+
+
+@pytest.fixture(scope="session")
+def gallery(home) -> Gallery:
+    return gallery_of_runs({"run": home / "run"})
+
+
+class Server:
+    """A viewer served by a thread of this process."""
+
+    def __init__(self, gallery: Gallery) -> None:
+        self.server = uvicorn.Server(server_config(create_app(gallery), "127.0.0.1", 0))
+        sockets = [socket.create_server(("127.0.0.1", 0))]
+        self.thread = threading.Thread(target=self.server.run, args=[sockets], daemon=True)
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.005)
+        self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/"
+
+    def close(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(10)
+
+
+@pytest.fixture(scope="session")
+def client_of() -> Iterator[Callable[[Gallery], httpx.Client]]:
+    """Return a function that serves a gallery and returns a client of it."""
+    made: list[tuple[httpx.Client, Server]] = []
+
+    def serve(gallery: Gallery) -> httpx.Client:
+        server = Server(gallery)
+        made.append((httpx.Client(base_url=server.url, trust_env=False, timeout=60), server))
+        return made[-1][0]
+
+    yield serve
+    for client, server in made:
+        client.close()
+        server.close()
+
+
+@pytest.fixture(scope="session")
+def client(client_of, gallery) -> httpx.Client:
+    """A client of the viewer of the run."""
+    return client_of(gallery)
+
+
+@pytest.fixture(scope="module")
+def site(gallery) -> Iterator[str]:
+    server = Server(gallery)
+    yield server.url
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def volumes(tmp_path_factory) -> Iterator[str]:
+    """The address of a viewer of one small volume."""
+    from edgecritic.protocols.presets import get_protocol
+    from edgecritic.run.sources import Sources
+    from edgecritic.view.gallery import gallery_of_folders
+
+    place = tmp_path_factory.mktemp("volume")
+    box = np.zeros((10, 24, 30), bool)
+    box[2:8, 5:19, 6:25] = True
+    for folder, values in (("found", np.roll(box, 1, axis=2).astype(np.float32)), ("truth", box)):
+        (place / folder).mkdir()
+        np.save(place / folder / "box.npy", values)
+    sources = Sources(detectors={"found": str(place / "found")}, truth=str(place / "truth"))
+    gallery = gallery_of_folders(sources, get_protocol("volume(tolerance=1)"))
+    gallery.judge_rest()
+    server = Server(gallery)
+    yield server.url
+    server.close()
+
+
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, started once for a module."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("Chromium was not found")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Return a function that opens a page; errors of the page and requests to elsewhere fail the test."""
+    contexts, problems, asked = [], [], set()
+
+    def make(address, **more):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}} | more)
+        context.set_default_timeout(40_000)
+        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda request: asked.add(request.url.split("/")[2]))
+        page.goto(address)
+        page.wait_for_selector("body[data-ready=yes]")
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert problems == []
+    assert all(host.startswith("127.0.0.1") for host in asked)

@@ -1,0 +1,206 @@
+"""The viewer in Chromium: wall, sliders, comparison, links, figures; phone and desktop, light and dark."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import edgecritic
+
+READY = "body[data-ready=yes]"
+SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 740}}
+AXE = """async () => {
+  const found = await axe.run(document, { resultTypes: ["violations"] });
+  return found.violations.filter((one) => ["serious", "critical"].includes(one.impact))
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(" ; ")}`);
+}"""
+
+
+def names(page):
+    return page.locator("#wall-list b").all_text_contents()
+
+
+def first_row(page):
+    return page.locator("#numbers tbody tr").first.locator("td").all_text_contents()
+
+
+def open_first(page):
+    page.locator("#wall-list a").first.click()
+    page.wait_for_selector("#image:not([hidden])")
+    page.wait_for_selector(READY)
+
+
+def set_range(page, selector, value):
+    page.eval_on_selector(
+        selector,
+        "(one, value) => { one.value = value; one.dispatchEvent(new Event('input', { bubbles: true })); }",
+        value,
+    )
+
+
+def test_the_wall_is_sorted_filtered_and_walked_by_keys(site, open_page):
+    page = open_page(site)
+    page.wait_for_selector("#wall-list img")
+    page.select_option("#wall-sort", "name")
+    by_name = names(page)
+    assert by_name == [f"synthetic-{number}" for number in range(1, 5)]
+    page.select_option("#wall-sort", "difference")
+    told = [float(one) for one in page.locator("#wall-list dl div:first-child dd").all_text_contents()]
+    assert told == sorted(told)
+    page.click("#wall-order")
+    assert names(page) == list(
+        reversed([name for _, name in sorted(zip(told, names(page)[::-1], strict=True))])
+    )
+    page.fill("#wall-find", "-3")
+    assert names(page) == ["synthetic-3"]
+    page.fill("#wall-find", "")
+    page.fill("#wall-low", "0.999")
+    assert names(page) == []
+    page.fill("#wall-low", "")
+    page.locator("#wall-list a").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.querySelector('b').textContent") == names(page)[1]
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#image:not([hidden])")
+    page.wait_for_selector(READY)
+    assert page.locator("#image-name").text_content() == names(page)[1]
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#wall:not([hidden])")
+
+
+def test_threshold_and_tolerance_move_live(site, open_page, gallery):
+    page = open_page(site)
+    open_first(page)
+    image = page.locator("#image-name").text_content()
+    detector = next(iter(gallery.detectors.values()))
+    case = detector.cases[image]
+    set_range(page, "#thresholds input", 0.62)
+    set_range(page, "#tolerance", 1.5)
+    page.wait_for_function("() => document.querySelector('#tolerance-text').textContent.startsWith('1.50')")
+    page.wait_for_timeout(600)
+    from edgecritic.protocols.sweep import candidate_at
+
+    candidate = candidate_at(case.load_strength(), 0.62, protocol="bsds")
+    rows = page.locator("#numbers tbody tr.person")
+    truths = case.load_truths()
+    assert rows.count() == len(truths)
+    for number, truth in enumerate(truths):
+        found = edgecritic.match(candidate, truth, tolerance=1.5)
+        cells = rows.nth(number).locator("td").all_text_contents()
+        assert [int(one) for one in cells[3:]] == [found.tp, found.fp, found.fn]
+        assert float(cells[2]) == pytest.approx(found.f(), abs=6e-4)
+    assert page.locator("#chart circle").count() == 1
+    assert page.locator("#chart polyline[stroke]").count() == 2
+
+
+def test_a_link_carries_everything(site, open_page):
+    page = open_page(site)
+    open_first(page)
+    page.locator("#detectors input").nth(1).check()
+    page.wait_for_function("() => document.querySelectorAll('#stages canvas').length === 2")
+    page.select_option("#strategy", "eps")
+    set_range(page, "#thresholds div:nth-child(2) input", 0.4)
+    page.locator("#layers input[name=r]").check()
+    page.locator("#people input").nth(0).uncheck()
+    page.locator("#stages canvas").first.hover()
+    page.mouse.wheel(0, -800)
+    page.wait_for_timeout(700)
+    assert "zoom=" in page.evaluate("() => location.hash")
+    seen = [first_row(page), page.evaluate("() => location.hash")]
+    again = open_page(page.evaluate("() => location.href"))
+    again.wait_for_function("() => document.querySelectorAll('#stages canvas').length === 2")
+    again.wait_for_timeout(500)
+    assert [first_row(again), again.evaluate("() => location.hash")] == seen
+    assert again.locator("#strategy").input_value() == "eps"
+    assert again.locator("#layers input[name=r]").is_checked()
+    assert not again.locator("#people input").nth(0).is_checked()
+
+
+def test_detectors_blink_and_differ(site, open_page):
+    page = open_page(site)
+    open_first(page)
+    page.locator("#detectors input").nth(1).check()
+    page.wait_for_function("() => document.querySelectorAll('#stages canvas').length === 2")
+    page.keyboard.press("b")
+    page.wait_for_function("() => document.querySelectorAll('#stages canvas').length === 1")
+    titles = set()
+    for _ in range(12):
+        titles.add(page.locator("#stages figcaption b").text_content())
+        page.wait_for_timeout(150)
+    assert titles == {"good", "noisy"}
+    page.keyboard.press("d")
+    page.wait_for_function("() => document.querySelector('#stages figcaption b').textContent.includes('−')")
+    page.keyboard.press("]")
+    page.wait_for_function("() => document.body.dataset.ready === 'yes'")
+    assert page.locator("#stages canvas").count() == 1
+
+
+def test_a_pixel_tells_what_it_is(site, open_page):
+    page = open_page(site)
+    open_first(page)
+    box = page.locator("#stages canvas").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    text = page.locator("#pixel").text_content()
+    assert text.startswith("row ")
+    assert "strength 0." in text
+    assert "drawn by" in text
+
+
+def test_figures_commands_and_links_are_copied(site, open_page):
+    page = open_page(site)
+    open_first(page)
+    page.click("#copy-svg")
+    page.wait_for_function("() => document.querySelector('#message').textContent.includes('clipboard')")
+    svg = page.evaluate("() => navigator.clipboard.readText()")
+    assert svg.startswith("<svg xmlns=")
+    assert "Protocol bsds, strategy exact" in svg
+    assert 'fill="#009e73"' in svg
+    page.click("#copy-command")
+    page.wait_for_function("() => document.querySelector('#message').textContent.includes('command')")
+    assert page.evaluate("() => navigator.clipboard.readText()").startswith("edgecritic bench good=")
+    page.click("#copy-png")
+    page.wait_for_function("() => document.querySelector('#message').textContent.includes('figure')")
+    kinds = page.evaluate("async () => (await navigator.clipboard.read()).flatMap((one) => one.types)")
+    assert kinds == ["image/png"]
+
+
+def test_a_volume_has_three_planes(volumes, open_page):
+    page = open_page(volumes)
+    open_first(page)
+    page.wait_for_function("() => document.querySelectorAll('#stages canvas').length === 3")
+    assert page.locator("#planes input").count() == 3
+    set_range(page, "#planes label:nth-child(1) input", 4)
+    page.wait_for_function(
+        "() => document.querySelector('#stages figcaption').textContent.includes('plane 4')"
+    )
+    canvas = page.locator("#stages canvas").nth(1)
+    canvas.click(position={"x": 60, "y": 120})
+    page.wait_for_timeout(500)
+    assert "at=" in page.evaluate("() => location.hash")
+
+
+@pytest.fixture(scope="module")
+def axe():
+    """The script of axe-core, which the package axe-playwright-python brings."""
+    found = find_spec("axe_playwright_python")
+    if found is None:
+        pytest.skip("axe-playwright-python is not installed")
+    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_has_a_serious_fault(site, open_page, axe, size, theme):
+    page = open_page(site, viewport=SIZES[size], color_scheme=theme)
+    page.wait_for_selector("#wall-list img")
+    faults = []
+    for name in ("wall", "image"):
+        if name == "image":
+            open_first(page)
+            page.wait_for_timeout(300)
+        page.evaluate(axe)
+        faults += [f"{name}: {fault}" for fault in page.evaluate(AXE)]
+        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth + 1"), name
+    assert faults == []
