@@ -155,6 +155,7 @@ def test_every_study_leaves_figure_table_json_and_text(name, home, tmp_path, cap
     json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
     assert {"report.html", "report.txt"} <= there
     assert any(file.endswith(".csv") for file in there)
+    assert ("paper.csv" in there) is (name != "preference")  # the one that no paper has
 
 
 @pytest.mark.parametrize("name", ["annotators", "complexity", "displacement"])

@@ -58,7 +58,7 @@ def test_orders_of_tolerances_follow_from_the_numbers(turn):
     assert claims["mean r over the tolerance, human maps"].agrees is (turn == 1)
     assert claims["mean ESR over the tolerance, human maps"].agrees is (turn == 1)
     canny = {one.what: one for one in matching_claims([analyse(replace(found, f=f), maps="canny")])}
-    assert canny["the same within images"].agrees is (turn == 1)
+    assert canny["median size of the margins of missorted triplets, within images"].agrees is (turn == 1)
 
 
 def test_margins_across_images_are_those_of_listing():

@@ -112,9 +112,17 @@ def _canny_claims(study: MatchingStudy) -> list[Claim]:
             source="Fig. 5: “rarely”, taken as less than one in forty",
         ),
         claim_of_order(
-            "median size of the margins of missorted triplets", ["inter", "intra"], medians, source="p. 14"
+            "median size of the margins of missorted triplets, across and within images",
+            ["inter", "intra"],
+            medians,
+            source="p. 14",
         ),
-        claim_of_order("the same within images", list(by_reach), by_reach, source="p. 14: larger with t"),
+        claim_of_order(
+            "median size of the margins of missorted triplets, within images",
+            list(by_reach),
+            by_reach,
+            source="p. 14: larger with t",
+        ),
     ]
 
 

@@ -5,7 +5,7 @@ import { drawChart } from "./chart.js";
 import * as figure from "./figure.js";
 import { Latest, bitmap, json, packed } from "./net.js";
 import { Sight, Space } from "./sight.js";
-import { Stage } from "./stage.js";
+import { ONLY, Stage } from "./stage.js";
 import { fill, short } from "./wall.js";
 
 const $ = (id) => document.getElementById(id);
@@ -275,7 +275,7 @@ export class ImagePage {
 
   titleOf(stage) {
     const cut = this.space.volume ? `${AXES[stage.axis].slice(0, -1)} ${this.place[stage.axis]}` : "";
-    if (this.mode === "difference") return [this.compared.map((one) => this.nameOf(one)).join(" − "), "what only one of them has found", cut];
+    if (this.mode === "difference") return [this.compared.map((one) => this.nameOf(one)).join(" − "), this.compared.map((one, at) => `${ONLY[at][1]}: only ${this.nameOf(one)}`).join(", "), cut];
     const reply = this.pieces.get(stage.detector)?.reply;
     return [this.nameOf(stage.detector), reply ? `F ${short(reply.f)}` : "", cut];
   }
@@ -503,7 +503,7 @@ export class ImagePage {
     const unit = this.space.inPixels ? " px" : "", first = this.pieces.get(this.detectors[0]).reply, name = this.gallery.protocols.find((one) => one.id === (this.state.p ?? "run")).name;
     const each = this.detectors.map((one) => { const { reply } = this.pieces.get(one); return `${this.nameOf(one)} at threshold ${Number(reply.threshold.toFixed(4))}: P ${short(reply.precision)}, R ${short(reply.recall)}, F ${short(reply.f)}`; });
     const people = `${this.truths.length} annotator${this.truths.length === 1 ? "" : "s"}`;
-    const legend = this.mode === "difference" ? "Coloured: truth pixels that only one of the two has found; grey: both; blue: neither." : "Green: hits; orange: false alarms; blue: misses.";
+    const legend = this.mode === "difference" ? `${this.compared.map((one, at) => `${ONLY[at][1]}: truth pixels that only ${this.nameOf(one)} has found (faint: its false alarms)`).join("; ")}; grey: both; blue: neither.` : "Green: hits; orange: false alarms; blue: misses.";
     return `${this.image.name}, ${people}. Protocol ${name}, strategy ${first.strategy}, tolerance ${first.tolerance.toFixed(2)}${unit}. ${each.join("; ")}. ${legend} EdgeCritic ${this.gallery.version}.`;
   }
 

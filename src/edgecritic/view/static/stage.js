@@ -3,6 +3,8 @@
 import { PanZoom, abgr, paintPixel } from "./panzoom.js";
 
 const GRID_FROM = 12, DASHED = "#8a8f94";
+/** What only the first and only the second of two detectors has. */
+export const ONLY = [["#d81b9a", "magenta"], ["#e8b800", "yellow"]];
 const hex = ([r, g, b]) => `#${[r, g, b].map((one) => one.toString(16).padStart(2, "0")).join("")}`;
 
 export class Stage extends PanZoom {
@@ -108,7 +110,7 @@ export class Stage extends PanZoom {
   difference(put) {
     const { page } = this, [a, b] = page.compared.map((one) => page.sight(one));
     if (!a || !b) return;
-    const lines = page.compared.map((one) => page.lineColour(one)), [first, second] = lines.map((one) => abgr(one)), [faint, faintToo] = lines.map((one) => abgr(one, 110)), both = abgr("#5b6570"), neither = abgr(hex(page.colours.miss), 200);
+    const [first, second] = ONLY.map(([colour]) => abgr(colour)), [faint, faintToo] = ONLY.map(([colour]) => abgr(colour, 110)), both = abgr("#5b6570"), neither = abgr(hex(page.colours.miss), 200);
     if (page.layers.has("f")) {
       this.each(a.alarms, (column, line) => put(column, line, faint));
       this.each(b.alarms, (column, line) => put(column, line, faintToo));
