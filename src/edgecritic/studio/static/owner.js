@@ -140,7 +140,7 @@ for (const form of document.querySelectorAll("form[data-recruit]")) {
       log.textContent = path ? "Copy the link now: it is not shown again. What subjects see is fixed from now on." : "There is no recruiting link any more.";
       if (!path) return;
       const address = new URL(path, location.href).href;
-      for (const [service, names] of Object.entries(JSON.parse(list.dataset.services))) list.append(linkRow(service, `${address}?${filled(service, names)}`));
+      for (const [service, names] of JSON.parse(list.dataset.services)) list.append(linkRow(service, `${address}?${filled(service, names)}`));
     } catch (failure) { log.textContent = failure.message; }
   });
 }

@@ -1,6 +1,6 @@
 // What a trial shows: a photo with two squares and the segments in it, the segments enlarged, or a photo and two edge maps of it.
 
-const RED = "#e8002a", TAG = 18, GAP = 3;
+const RED = "#e8002a", TAG = 18, GAP = 3, LINE = 4;
 
 /** A photo or an edge map alone; pixels stay sharp where they are enlarged, and no line vanishes where not. */
 export function paintWhole(canvas, image, scale) {
@@ -18,9 +18,10 @@ export function paintMarked(canvas, image, slot, square, scale, lines) {
   const frame = { x: 0, y: 0, width: image.width * scale, height: image.height * scale };
   const boxes = Object.fromEntries(["left", "right"].map((side) => [side, boxOf(slot[side], square, image, scale)]));
   if (lines) for (const side of ["left", "right"]) paintLine(context, slot[side], scale);
-  for (const box of Object.values(boxes)) paintSquare(context, box);
-  const taken = Object.values(boxes);
-  for (const [side, letter] of [["left", "F"], ["right", "J"]]) taken.push(paintLetter(context, letter, boxes[side], frame, taken));
+  const frames = Object.fromEntries(Object.entries(boxes).map(([side, box]) => [side, around(box, frame)]));
+  for (const one of Object.values(frames)) paintSquare(context, one);
+  const taken = Object.values(frames);
+  for (const [side, letter] of [["left", "F"], ["right", "J"]]) taken.push(paintLetter(context, letter, frames[side], frame, taken));
   return boxes;
 }
 
@@ -57,9 +58,15 @@ function paintLine(context, [, , ...pixels], scale) {
   for (let i = 0; i < pixels.length; i += 2) context.fillRect(pixels[i] * scale + shift, pixels[i + 1] * scale + shift, size, size);
 }
 
+/** The frame of a square lies around it, so that it covers nothing of it, but inside the photo. */
+function around({ x, y, width, height }, frame) {
+  const [left, top] = [Math.max(0, x - LINE), Math.max(0, y - LINE)];
+  return { x: left, y: top, width: Math.min(frame.width, x + width + LINE) - left, height: Math.min(frame.height, y + height + LINE) - top };
+}
+
 function paintSquare(context, { x, y, width, height }) {
-  for (const [inset, colour] of [[1, "#000000"], [2.5, "#ffffff"]]) {
-    context.lineWidth = inset === 1 ? 2 : 1.5;
+  for (const [inset, colour] of [[1, "#000000"], [LINE - 1, "#ffffff"]]) {
+    context.lineWidth = 2;
     context.strokeStyle = colour;
     context.strokeRect(x + inset, y + inset, width - 2 * inset, height - 2 * inset);
   }
