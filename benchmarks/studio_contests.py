@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from edgecritic.annotators.answers import trials_json
 from edgecritic.annotators.choice import Segment, Trial
 from edgecritic.maps.fold import runs_of
-from edgecritic.studio import auth, experiments, labelling, projects
+from edgecritic.studio import auth, experiments, labelling, participation, projects
 from edgecritic.studio.models import (
     Annotation,
     Answer,
@@ -27,6 +27,7 @@ from edgecritic.studio.models import (
     Invitation,
     LabelMap,
     LoginSession,
+    Participation,
     Project,
     Slot,
     Version,
@@ -439,6 +440,109 @@ class Answers(Contest):
         yield from self.expect(not late, "an answer was taken after the end")
 
 
+class Recruits(Contest):
+    """People come with one link, some of them twice at once, to fewer places; the owner makes a new link."""
+
+    turns = ("join", "join", "join", "join", "join", "join", "join", "recruit")
+
+    def prepare(self, session: Session) -> None:
+        self.experiment = self.world.experiment(session)
+        self.token = participation.recruit(session, self.experiment, 2)
+
+    @uses("POST /join/{token}")
+    def join(self, client: Client) -> None:
+        given = {"participant": f"p{client.number % 3}", "agree": "yes"}
+        reply = self.send(client, f"/join/{self.token}", 303, 404, 409, data=given)
+        if reply.status_code == 303:
+            self.told.append((given["participant"], int(reply.headers["location"].strip("/").split("/")[-1])))
+
+    @uses("POST /experiments/{experiment:id}/recruit")
+    def recruit(self, client: Client) -> None:
+        self.send(client, f"/experiments/{self.experiment}/recruit", 200, json={"places": 2})
+
+    def problems(self, session: Session) -> Iterator[str]:
+        rows = session.scalars(select(Participation).where(Participation.experiment_id == self.experiment))
+        stored = {(row.participant, row.invitation_id) for row in rows}
+        yield from self.expect(stored == set(self.told), f"told {self.told}, stored {stored}")
+        yield from self.expect(len(stored) <= 2, "there are more people than places")
+
+
+class Procedures(Contest):
+    """The owner changes what subjects see in several windows and invites: what is fixed was told."""
+
+    turns = ("change", "change", "change", "change", "invite")
+
+    def prepare(self, session: Session) -> None:
+        self.experiment = self.world.experiment(session)
+
+    @uses("POST /experiments/{experiment:id}/procedure")
+    def change(self, client: Client) -> None:
+        given = {"procedure": {"consent": f"Version {client.number}"}}
+        reply = self.send(client, f"/experiments/{self.experiment}/procedure", 200, 409, json=given)
+        if reply.status_code == 200:
+            self.told.append(given["procedure"]["consent"])
+
+    @uses("POST /experiments/{experiment:id}/subjects")
+    def invite(self, client: Client) -> None:
+        self.send(client, f"/experiments/{self.experiment}/subjects", 200, json={"names": ["Ada"]})
+
+    def problems(self, session: Session) -> Iterator[str]:
+        experiment = session.get_one(Experiment, self.experiment)
+        consent = experiments.procedure_of(experiment).consent
+        yield from self.expect(consent in ("", *self.told), f"told {self.told}, stored {consent!r}")
+        yield from self.expect(consent or not self.told, "nothing is stored of what was told")
+        rows = session.scalars(select(Participation).where(Participation.experiment_id == self.experiment))
+        fits = all((row.began is None) == bool(consent) for row in rows)
+        yield from self.expect(fits, "subjects begin by another procedure than the stored one")
+
+
+class Participating(Contest):
+    """A subject agrees and answers questions in several windows while the owner deletes or forgets."""
+
+    def prepare(self, session: Session) -> None:
+        self.experiment = self.world.experiment(session)
+        experiment = session.get_one(Experiment, self.experiment)
+        question = {"key": "age", "kind": "number", "text": "Age?"}
+        asked = experiments.Procedure.from_dict({"consent": "Yes?", "before": [question]})
+        experiments.change_procedure(session, self.experiment, asked)
+        (person, token), *_ = experiments.invite_subjects(session, experiment, ["Ada"])
+        self.person = Guest(person.id, token, auth.start_session(session, person, 1))
+        participation.agree(session, person, asked)
+        end = self.world.rng.choice(["delete", "forget"])
+        self.turns = ("agree", "answer", "answer", "answer", end)
+
+    @uses("POST /g/{guest:id}/consent")
+    def agree(self, client: Client) -> None:
+        path = f"/g/{self.person.id}/consent"
+        self.send(client, path, 303, 404, cookie=self.person.cookie, data={"agree": "yes"})
+
+    @uses("POST /g/{guest:id}/questions")
+    def answer(self, client: Client) -> None:
+        given = {"part": "before", "age": str(20 + client.number)}
+        path = f"/g/{self.person.id}/questions"
+        reply = self.send(client, path, 303, 404, cookie=self.person.cookie, data=given)
+        if reply.status_code == 303:
+            self.told.append(20 + client.number)
+
+    @uses("POST /experiments/{experiment:id}/subjects/{invitation:id}/delete")
+    def delete(self, client: Client) -> None:
+        self.send(client, f"/experiments/{self.experiment}/subjects/{self.person.id}/delete", 303)
+
+    @uses("POST /experiments/{experiment:id}/forget")
+    def forget(self, client: Client) -> None:
+        self.send(client, f"/experiments/{self.experiment}/forget", 303)
+
+    def problems(self, session: Session) -> Iterator[str]:
+        said = session.get(Participation, self.person.id)
+        person = session.get_one(Invitation, self.person.id)
+        yield from self.expect(person.name != "Ada", "the name is still there")
+        yield from self.expect(said is None or said.before == {}, "an answer is still there")
+        left = session.scalar(select(func.count()).where(Slot.invitation_id == self.person.id))
+        yield from self.expect(
+            bool(left) == (person.deleted is None), "the schedule is not what it should be"
+        )
+
+
 class Logins(Contest):
     turns = ("login", "logout", "logout", "logout")
 
@@ -484,4 +588,5 @@ class Links(Contest):
 CONTESTS: tuple[type[Contest], ...] = (
     *(Projects, Experiments, Images, Maps, People, OwnerPlaces, Entering),
     *(Opening, Editing, Reopening, Subjects, Answers, Logins, Links, Renewing, Versions),
+    *(Recruits, Procedures, Participating),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,7 +10,19 @@ import pytest
 from studio_pages import invite
 
 from edgecritic.studio import experiments
+from edgecritic.studio.procedure import Procedure
 
+PROCEDURE = {
+    "consent": "You may stop at any time.",
+    "enlarged": True,
+    "code": "C1",
+    "address": "https://example.org/?cc={code}",
+    "after": [
+        {"key": "age", "kind": "number", "text": "How old are you?"},
+        {"key": "vision", "kind": "choice", "text": "How is your vision?", "options": ["good", "bad"]},
+        {"key": "remarks", "kind": "long", "text": "Anything else?", "required": False},
+    ],
+}
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 720}}
 RUN = """async () => {
   const found = await axe.run(document, { resultTypes: ["violations"] });
@@ -35,7 +48,9 @@ def work(site, link, plan):
     guest.post("/g/1/annotations/1/events", json={"events": [edit]})
     guest.post("/g/1/annotations/1/submit", json={"count": 1})
     with site.database.session() as session:
-        experiments.create_experiment(session, 1, *plan(session, 1))
+        usual, trials = plan(session, 1)
+        asked = replace(usual, procedure=Procedure.from_dict(PROCEDURE))
+        experiments.create_experiment(session, 1, asked, trials)
     return invite(site, "S1", experiment=1)[0]
 
 
@@ -45,7 +60,8 @@ def steps(page, site, subject):
         page.goto(f"{site.url}{path}")
         yield path
     page.goto(site.link())
-    for path in ("/", "/projects/1", "/projects/1/images/1", "/experiments/1"):
+    subjects = [f"/experiments/1/preview/{part}" for part in ("consent", "after", "end")]
+    for path in ("/", "/projects/1", "/projects/1/images/1", "/experiments/1", *subjects):
         page.goto(f"{site.url}{path}")
         page.wait_for_load_state("networkidle")
         yield path
@@ -61,15 +77,21 @@ def steps(page, site, subject):
         page.evaluate(f"document.getElementById('{dialog}').showModal()")
         yield dialog
         page.evaluate(f"document.getElementById('{dialog}').close()")
+    page.goto(f"{site.url}/experiments/1/procedure")
+    page.wait_for_selector("body[data-ready=yes]")
+    page.evaluate("document.querySelector('details').open = true")
+    yield "procedure"
     page.goto(f"{site.url}{subject}")
+    page.click("button.main")
     page.wait_for_selector("body[data-ready=yes]")
     yield "judge: intro"
     page.click("#begin")
     page.wait_for_selector("body[data-slot]")
     yield "judge: trial"
-    for part in ("ready", "rest", "sending", "end", "gone"):
+    for part in ("ready", "rest", "small", "sending", "gone"):
         page.evaluate(
-            f"document.querySelectorAll('main > section').forEach((s) => s.hidden = s.id !== '{part}')"
+            f"document.querySelectorAll('main > section').forEach((s) => s.hidden = s.id !== '{part}');"
+            f"document.body.dataset.part = '{part}'"
         )
         yield f"judge: {part}"
 

@@ -65,6 +65,9 @@ NEARLY_TRIALS = st.fixed_dictionaries(
         "right": NEARLY_SEGMENTS,
     }
 )
+PROCEDURE = st.sampled_from(
+    ["language", "texts", "consent", "before", "after", "size", "code", "address", "keep_until", "enlarged"]
+)
 DOCUMENTS = st.one_of(
     JSON,
     st.fixed_dictionaries({"events": st.lists(NEARLY_EDITS, max_size=3)}),
@@ -73,11 +76,16 @@ DOCUMENTS = st.one_of(
         {"slot": SCALARS, "side": st.sampled_from(["left", "right", 1]), "reaction_ms": SCALARS}
     ),
     st.fixed_dictionaries({"count": SCALARS}),
+    st.fixed_dictionaries({"places": SCALARS}),
+    st.fixed_dictionaries({"procedure": st.dictionaries(PROCEDURE, JSON), "practice": SCALARS}),
     st.fixed_dictionaries({"trials": st.lists(st.one_of(JSON, NEARLY_TRIALS), max_size=3), "seed": SCALARS}),
 )
 FORMS = st.dictionaries(
     st.sampled_from(
-        ["name", "mode", "seed", "square", "practice", "checks", "password", "detector", "image"]
+        [
+            *("name", "mode", "seed", "square", "practice", "checks", "password", "detector", "image"),
+            *("agree", "part", "participant", "STUDY_ID"),
+        ]
     ),
     TEXT,
 )
@@ -140,7 +148,7 @@ def test_no_input_makes_an_error(doors):
 
         path = re.sub(r"\{(\w+)(?::id)?\}", fill, pattern)
         safe = {key: value.encode("utf-8", "replace").decode() for key, value in query.items()}
-        if pattern in ("/login", "/invitations/{invitation:id}/revoke", "/experiments/{experiment:id}/close"):
+        if pattern.endswith(("/login", "/revoke", "/close", "/forget", "/delete")):
             site.server.app.state.studio.login_limit._seen.clear()
             method = "GET"
         site.server.app.state.studio.token_limit._seen.clear()

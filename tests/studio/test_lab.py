@@ -177,7 +177,16 @@ def test_files_that_were_taken_are_shown_though_others_were_not(site, open_page,
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/projects/1", "/projects/1/images/1", "GUEST", "LABEL", "/experiments/1"]
+    "path",
+    [
+        "/",
+        "/projects/1",
+        "/projects/1/images/1",
+        "GUEST",
+        "LABEL",
+        "/experiments/1",
+        "/experiments/1/procedure",
+    ],
 )
 def test_no_page_is_wider_than_a_phone(site, link, open_page, trials_of, path):
     with site.database.session() as session:

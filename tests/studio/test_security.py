@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import struct
 import zlib
 from datetime import timedelta
@@ -66,6 +67,11 @@ OWNER_ONLY = [
     ("GET", "/experiments/1/votes.csv"),
     ("GET", "/experiments/1/risk.svg"),
     ("GET", "/experiments/1/experiment.json"),
+    ("GET", "/experiments/1/export.zip"),
+    ("GET", "/experiments/1/procedure"),
+    ("GET", "/experiments/1/procedure.json"),
+    ("GET", "/experiments/1/preview/photo"),
+    ("GET", "/experiments/1/preview/maps/1/photo"),
     ("POST", "/projects"),
     ("POST", "/projects/1/images"),
     ("POST", "/projects/1/maps"),
@@ -76,6 +82,10 @@ OWNER_ONLY = [
     ("POST", "/projects/1/trials"),
     ("POST", "/experiments/1/subjects"),
     ("POST", "/experiments/1/close"),
+    ("POST", "/experiments/1/procedure"),
+    ("POST", "/experiments/1/recruit"),
+    ("POST", "/experiments/1/forget"),
+    ("POST", "/experiments/1/subjects/1/delete"),
     ("POST", "/annotations/1/reopen"),
     ("POST", "/invitations/1/revoke"),
     ("POST", "/invitations/1/renew"),
@@ -96,16 +106,15 @@ def test_strangers_and_guests_reach_nothing_of_the_owner(guarded):
 
 def test_every_route_of_the_owner_is_in_the_list(site):
     """A new route that forgets its guard fails here."""
-    free = {"/login", "/logout", "/healthz", "/i/{token}", "/enter/{token}", "/static"}
+    free = {"/login", "/logout", "/healthz", "/i/{token}", "/join/{token}", "/enter/{token}", "/static"}
     known = {path for _, path in OWNER_ONLY}
     for route in site.server.app.routes:
         path = route.path
         if path in free or path.startswith("/g/"):
             continue
         filled = path
-        for name in ("project", "image", "experiment", "annotation", "invitation", "level", "row", "column"):
-            filled = filled.replace(f"{{{name}:id}}", "1")
-        assert filled.replace("{kind}", "photo") in known, path
+        filled = re.sub(r"\{\w+:id\}", "1", filled)
+        assert re.sub(r"\{(kind|part|side)\}", "photo", filled) in known, path
 
 
 def test_the_password_opens_and_closes(guarded):

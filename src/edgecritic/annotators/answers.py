@@ -12,12 +12,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from edgecritic.annotators import display
 from edgecritic.annotators.choice import MODES, PAIR_KINDS, PARTS, SIDES, TIE, Answer, EdgeMap, Trial
 from edgecritic.annotators.votes import majority
 from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError
 
 __all__ = [
+    "COMPARISON",
+    "VOTES",
     "answers_csv",
     "comparisons_csv",
     "csv_text",
@@ -31,10 +34,14 @@ __all__ = [
 
 _FIELDS = ("trial", "subject", "choice")
 _TRIAL_FIELDS = ("scene", "detector", "mode", "part", "false_alarm")
-_COMPARISON = (
+COMPARISON = (
     *("observer", "session", "scene", "condition_1", "condition_2", "selection"),
     *(*_FIELDS, "mirrored", "false_alarm", "detector", "mode", "part"),
-    *("position", "reaction_ms", "pauses", "visit", "time", "name"),
+    *("position", "reaction_ms", "pauses", "visit", "time", *display.DISPLAY, "name"),
+)
+VOTES = (
+    *("trial", "scene", "mode", "detector", "answers", "for_false_alarm", "majority"),
+    *("condition_1", "condition_2", "for_1", "for_2", "ties"),
 )
 _PAIRWISE = ("observer", "condition_1", "condition_2", "selection")
 _SELECTIONS = (TIE, *SIDES)
@@ -84,10 +91,10 @@ def comparisons_csv(
 ) -> str:
     """Return answers and their trials as CSV, in the form that programs for pairwise comparisons read.
 
-    observer, session, scene, condition_1, condition_2, selection; then what `read_choices` reads; at last
-    the name of the subject, if there is one. Condition 1 was shown on the left: ``label``, the name of the
-    detector, or the condition of a map. The selection is 1 or 2, and 0 for a tie; a session ends with a
-    pause of half an hour, or with a visit.
+    observer, session, scene, condition_1, condition_2, selection; then what `read_choices` reads, with how
+    the trial was seen (`display.DISPLAY`); at last the name of the subject, if there is one. Condition 1 was
+    shown on the left: ``label``, the name of the detector, or the condition of a map. The selection is 1 or
+    2, and 0 for a tie; a session ends with a pause of half an hour, or with a visit.
     """
     known = {trial.id: trial for trial in asked}
     table = []
@@ -99,8 +106,9 @@ def comparisons_csv(
         told: list[Any] = [trial.false_alarm or "", trial.detector, trial.mode, trial.part]
         told += [one.position, one.reaction_ms, one.pauses, one.visit]
         moment = one.time.isoformat() if one.time else ""
-        table.append([*compared, *answered, *told, moment, (names or {}).get(one.subject, "")])
-    return csv_text(_COMPARISON, table)
+        seen = [one.display.get(name, "") for name in display.DISPLAY]
+        table.append([*compared, *answered, *told, moment, *seen, (names or {}).get(one.subject, "")])
+    return csv_text(COMPARISON, table)
 
 
 def votes_csv(asked: Iterable[Trial], answers: Sequence[Answer]) -> str:
@@ -117,8 +125,7 @@ def votes_csv(asked: Iterable[Trial], answers: Sequence[Answer]) -> str:
             count = [len(mine), mine.count(alarm) if alarm else ""]
             sides = [*trial.conditions, *(mine.count(side) for side in SIDES), mine.count(TIE)]
             table.append([trial.id, trial.image, trial.mode, trial.detector, *count, word, *sides])
-    columns = ("trial", "scene", "mode", "detector", "answers", "for_false_alarm", "majority")
-    return csv_text((*columns, "condition_1", "condition_2", "for_1", "for_2", "ties"), table)
+    return csv_text(VOTES, table)
 
 
 def _winner(trial: Trial, side: str) -> str:
@@ -193,6 +200,7 @@ def _answer(file: Path, number: int, row: Mapping[str, Any]) -> Answer:
             time=_moment(row.get("time")),
             pauses=_whole(row.get("pauses")) or 0,
             visit=str(row.get("visit") or ""),
+            display=display.read(row),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"answer {number} cannot be read: {error}", path=file) from error

@@ -10,7 +10,7 @@ The other kind of trial shows a photo and two edge maps of it: which is better? 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -165,6 +165,8 @@ class Answer(Value, kw_only=False):
         How often the trial was put aside before the answer.
     visit : str
         In which visit to the experiment the answer was given; empty if that is not known.
+    display : mapping
+        How the trial was seen and answered, by the names of `display.DISPLAY`, if that is known.
     """
 
     trial: str
@@ -176,6 +178,7 @@ class Answer(Value, kw_only=False):
     time: datetime | None = None
     pauses: int = 0
     visit: str = ""
+    display: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.choice not in CHOICES:

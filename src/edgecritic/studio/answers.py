@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
@@ -18,12 +18,22 @@ from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from edgecritic.annotators import display
 from edgecritic.annotators.choice import CHOICES, TIE
 from edgecritic.errors import InputError
 from edgecritic.studio.auth import ending, hash_token
 from edgecritic.studio.database import Database
 from edgecritic.studio.labelling import parse_time
-from edgecritic.studio.models import VISIT_LENGTH, Answer, Experiment, Invitation, LoginSession, Slot, now
+from edgecritic.studio.models import (
+    VISIT_LENGTH,
+    Answer,
+    Experiment,
+    Invitation,
+    LoginSession,
+    Participation,
+    Slot,
+    now,
+)
 from edgecritic.studio.problems import NotFound, Problem, Refused, ended
 
 __all__ = ["AnswerWriter", "NewAnswer", "parse_answer", "store_answers"]
@@ -56,6 +66,8 @@ class NewAnswer:
         How often the trial was put aside before.
     visit : str
         Which opening of the page it was given in.
+    display : dict
+        How the trial was seen.
     """
 
     secret: str
@@ -65,6 +77,7 @@ class NewAnswer:
     reaction_ms: int
     pauses: int = 0
     visit: str = ""
+    display: dict[str, Any] = field(default_factory=dict)
     client_time: datetime | None = None
 
 
@@ -92,6 +105,7 @@ def parse_answer(document: Any, secret: str, invitation_id: int) -> NewAnswer:
         reaction_ms=reaction,
         pauses=pauses,
         visit=visit,
+        display=display.checked(document.get("display", {})),
         client_time=parse_time(document.get("at")),
     )
 
@@ -208,15 +222,17 @@ def _allowed(session: Session, hashes: set[str]) -> dict[tuple[str, int], str]:
     What is decided by is locked, so that nobody revokes or closes before the transaction ends.
     """
     rows = session.execute(
-        select(LoginSession, Invitation, Experiment)
+        select(LoginSession, Invitation, Experiment, Participation.invitation_id, Participation.began)
         .join(Invitation, Invitation.id == LoginSession.invitation_id)
         .join(Experiment, Experiment.id == Invitation.experiment_id)
+        .outerjoin(Participation, Participation.invitation_id == Invitation.id)
         .where(LoginSession.secret_hash.in_(hashes), LoginSession.expires > now())
         .with_for_update(read=True, of=(Invitation, Experiment))
     )
     return {
-        (known.secret_hash, invitation.id): ending(invitation.revoked, invitation.expires, experiment.closed)
-        for known, invitation, experiment in rows
+        (known.secret_hash, invitation.id): ending(invitation, experiment.closed)
+        or ("early" if person is not None and began is None else "")
+        for known, invitation, experiment, person, began in rows
     }
 
 
@@ -227,6 +243,7 @@ def _row(answer: NewAnswer) -> dict[str, Any]:
         "reaction_ms": answer.reaction_ms,
         "pauses": answer.pauses,
         "visit": answer.visit,
+        "display": answer.display or None,
         "client_time": answer.client_time,
         "server_time": now(),
     }

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from starlette.applications import Starlette
@@ -28,7 +29,7 @@ from edgecritic.studio import auth
 from edgecritic.studio.answers import AnswerWriter
 from edgecritic.studio.database import Database, keep
 from edgecritic.studio.guard import client_of, is_direct, same_origin
-from edgecritic.studio.models import Invitation
+from edgecritic.studio.models import Experiment, Invitation, now
 from edgecritic.studio.problems import NotFound, Problem, ended
 from edgecritic.studio.settings import Settings
 from edgecritic.web.files import Static
@@ -38,6 +39,7 @@ __all__ = [
     "OWNER_COOKIE",
     "Studio",
     "create_app",
+    "ended_for",
     "guest_cookie",
     "guest_of",
     "page",
@@ -48,6 +50,8 @@ __all__ = [
 
 OWNER_COOKIE = "edgecritic_owner"
 _HERE = Path(__file__).parent
+_FIRST_LOOK = 10.0
+"""Seconds after the start at which data that are due are deleted."""
 _log = logging.getLogger(__name__)
 
 
@@ -62,6 +66,7 @@ class Studio:
         self.verifying = asyncio.Lock()
         self.recent = auth.Recent()
         self.token_limit = auth.RateLimit(60, 60)
+        self.join_limit = auth.RateLimit(100, 60)
         self.templates = Environment(
             loader=FileSystemLoader(_HERE / "templates"),
             autoescape=select_autoescape(default=True, default_for_string=True),
@@ -70,6 +75,7 @@ class Studio:
             lstrip_blocks=True,
         )
         self.templates.filters |= {"percent": _percent, "seconds": _seconds, "moment": _moment}
+        self.templates.filters["paragraphs"] = _paragraphs
 
     def close(self) -> None:
         """Store what is under way and give the connections back."""
@@ -129,18 +135,24 @@ def create_app(settings: Settings, database: Database) -> Starlette:
     database : Database
         From :func:`edgecritic.studio.database.open_database`; closed with the application.
     """
-    from edgecritic.studio import judge_views, label_views, owner_views
+    from edgecritic.studio import judge_views, label_views, owner_views, procedure_views, subject_views
     from edgecritic.studio.routing import Rule, RuledMount
 
     studio = Studio(settings, database)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        keeper = asyncio.create_task(_forget_in_time(studio))
         yield
+        keeper.cancel()
+        with suppress(asyncio.CancelledError):
+            await keeper
         await run_in_threadpool(studio.close)
 
     routes: list[BaseRoute] = [
         *judge_views.routes(),
+        *subject_views.routes(),
+        *procedure_views.routes(),
         *label_views.routes(),
         *owner_views.routes(),
         RuledMount("/static", Static(_HERE / "static"), Rule("anyone")),
@@ -160,6 +172,25 @@ def create_app(settings: Settings, database: Database) -> Starlette:
     )
     app.state.studio = studio
     return app
+
+
+async def _forget_in_time(studio: Studio) -> None:
+    """Look every hour whether data of subjects were kept until a day that has passed, and delete them."""
+    from edgecritic.studio import participation
+
+    def look() -> None:
+        with studio.database.reading() as session:
+            due = participation.due(session, now().date())
+        for number in due:
+            studio.database.write(partial(participation.forget, experiment_id=number))
+
+    await asyncio.sleep(_FIRST_LOOK)
+    while True:
+        try:
+            await run_in_threadpool(look)
+        except SQLAlchemyError as error:
+            _log.error("data of subjects that are due could not be deleted", exc_info=error)
+        await asyncio.sleep(3600)
 
 
 def studio_of(request: Request) -> Studio:
@@ -183,8 +214,20 @@ def guest_of(request: Request, session: Session) -> Invitation:
     if invitation is None or not _is_known(request, session, invitation):
         raise ended(NotFound, "unknown")
     if code := auth.why_ended(session, invitation):
-        raise ended(NotFound, code)
+        raise ended_for(session, invitation, code)
     return invitation
+
+
+def ended_for(session: Session, invitation: Invitation, code: str) -> Problem:
+    """Return why an invitation gives no access any more; a subject reads it in the experiment's language."""
+    from edgecritic.studio.experiments import procedure_of
+
+    problem = ended(NotFound, code)
+    if invitation.experiment_id is not None:
+        procedure = procedure_of(session.get_one(Experiment, invitation.experiment_id))
+        words = procedure.words
+        problem.words = (procedure.language, words[f"{code}_title"], words[f"{code}_text"])
+    return problem
 
 
 def _is_known(request: Request, session: Session, invitation: Invitation) -> bool:
@@ -229,16 +272,19 @@ def wants_page(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "")
 
 
-def _told(request: Request, status: int, message: str, code: str = "") -> Response:
+def _told(
+    request: Request, status: int, message: str, code: str = "", words: tuple[str, str, str] | None = None
+) -> Response:
     if wants_page(request):
-        return page(request, "problem.html", status, message=message, code=code)
+        return page(request, "problem.html", status, message=message, code=code, words=words)
     return JSONResponse({"error": message} | ({"code": code} if code else {}), status)
 
 
 def _problem(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, Problem) else 400
     message, code = str(error), error.code if isinstance(error, Problem) else ""
-    return _told(request, status, message[:1].upper() + message[1:] + ".", code)
+    words = error.words if isinstance(error, Problem) else None
+    return _told(request, status, message[:1].upper() + message[1:] + ".", code, words)
 
 
 def _http_problem(request: Request, error: Exception) -> Response:
@@ -261,6 +307,13 @@ def _percent(value: float | None) -> str:
 
 def _seconds(value: float | None) -> str:
     return "–" if value is None else f"{value / 1000:.1f} s"
+
+
+def _paragraphs(text: str) -> Markup:
+    """Return a text of the owner as paragraphs; an empty line divides them, and nothing in it is code."""
+    parts = [part.strip() for part in text.split("\n\n")]
+    lines = (Markup("<br>").join(part.split("\n")) for part in parts if part)
+    return Markup("").join(Markup("<p>{}</p>").format(one) for one in lines)
 
 
 def _moment(value: datetime | None) -> str:

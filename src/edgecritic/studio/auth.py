@@ -156,15 +156,18 @@ def why_ended(session: Session, invitation: Invitation) -> str:
     if invitation.experiment_id is not None:
         experiment = keep(session, Experiment, invitation.experiment_id)
         closed = now() if experiment is None else experiment.closed
-    return ending(invitation.revoked, invitation.expires, closed)
+    return ending(invitation, closed)
 
 
-def ending(revoked: datetime | None, expires: datetime | None, closed: datetime | None) -> str:
+def ending(invitation: Invitation, closed: datetime | None) -> str:
     """Return the code of `problems.ENDED` for an invitation and its experiment; empty if both are open."""
-    if revoked is not None:
+    if invitation.deleted is not None:
+        return "deleted"
+    if invitation.revoked is not None:
         return "revoked"
     if closed is not None:
         return "closed"
+    expires = invitation.expires
     return "expired" if expires is not None and expires <= now() else ""
 
 

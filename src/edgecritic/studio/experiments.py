@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from edgecritic.annotators import choice
 from edgecritic.annotators.answers import parse_trials
 from edgecritic.annotators.checks import CHECK_DETECTOR, obvious_pair
 from edgecritic.annotators.exclusion import Rules
-from edgecritic.annotators.pairs import pair_trials, pool_of, spoiled_trials
+from edgecritic.annotators.pairs import MapPool, pair_trials, pool_of, spoiled_trials
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.studio import labelling, projects
@@ -27,25 +28,31 @@ from edgecritic.studio.models import (
     Experiment,
     Image,
     Invitation,
+    Participation,
     Slot,
     Trial,
     now,
 )
 from edgecritic.studio.problems import Conflict, NotFound
+from edgecritic.studio.procedure import Procedure
 
 __all__ = [
-    "INSTRUCTION",
     "MAPS",
-    "MAPS_INSTRUCTION",
     "MODES",
+    "MOST_SUBJECTS",
     "Plan",
+    "change_procedure",
     "close",
     "create_experiment",
+    "draw_known",
     "draw_trials",
     "experiments_of",
     "get_experiment",
     "invite_subjects",
     "map_for",
+    "map_of",
+    "preview_schedule",
+    "procedure_of",
     "read_experiment",
     "rules_of",
     "schedule_for",
@@ -54,16 +61,10 @@ __all__ = [
 ]
 
 MODES: dict[str, tuple[choice.Mode, ...]] = {"hard": ("hard",), "easy": ("easy",), "both": choice.MODES}
-INSTRUCTION = (
-    "Boundaries divide an image into pieces, and each piece is a distinct thing. "
-    "You will see a photo and two short boundary segments of it. Choose the stronger one."
-)
 MAPS = "maps"
-MAPS_INSTRUCTION = (
-    "An edge map is a drawing of the boundaries of the things in a photo. "
-    "You will see a photo and two edge maps of it. Choose the better one."
-)
-_MOST_SUBJECTS = 1000
+MOST_SUBJECTS = 1000
+_SHOWN = 6
+"""Trials of each part that the owner's preview shows."""
 _MOST_TRIALS = 10_000
 
 
@@ -87,6 +88,8 @@ class Plan:
         Whether a subject may find two maps equally good.
     pairs : int
         Number of pairs of maps.
+    procedure : Procedure
+        What subjects go through around the trials.
     """
 
     name: str
@@ -98,6 +101,7 @@ class Plan:
     rules: Rules = field(default_factory=Rules)
     ties: bool = False
     pairs: int = 100
+    procedure: Procedure = field(default_factory=Procedure)
 
     def __post_init__(self) -> None:
         if self.mode not in (*MODES, MAPS):
@@ -166,6 +170,7 @@ def read_experiment(
         practice=parts.count("practice"),
         checks=parts.count("check"),
         rules=_rules(document),
+        procedure=_procedure(document),
     )
     return plan, trials
 
@@ -182,15 +187,27 @@ def _rules(document: dict[str, Any]) -> Rules:
     return Rules.from_dict(given) if isinstance(given, dict) else Rules()
 
 
+def _procedure(document: dict[str, Any]) -> Procedure:
+    """Return the procedure of a file of another studio, or the usual one."""
+    settings = document.get("settings")
+    given = settings.get("procedure") if isinstance(settings, dict) else None
+    return Procedure() if given is None else Procedure.from_dict(given)
+
+
+def procedure_of(experiment: Experiment) -> Procedure:
+    """Return what subjects of an experiment go through; of an older one the usual procedure."""
+    return Procedure.from_dict(experiment.settings.get("procedure", {}))
+
+
 def rules_of(experiment: Experiment) -> Rules:
     """Return the rules of an experiment; an older one has none."""
     return Rules.from_dict(experiment.settings.get("rules", {}))
 
 
 def create_experiment(
-    session: Session, project_id: int, plan: Plan, trials: Sequence[choice.Trial]
+    session: Session, project_id: int, plan: Plan, trials: Sequence[choice.Trial], *, drawn: bool = True
 ) -> Experiment:
-    """Store an experiment with its trials."""
+    """Store an experiment with its trials; of those that were `drawn` here practice and checks can change."""
     projects.get_project(session, project_id)
     experiment = Experiment(
         project_id=project_id,
@@ -203,14 +220,70 @@ def create_experiment(
             "checks": plan.checks,
             "rules": plan.rules.as_dict(),
             "ties": plan.ties,
+            "drawn": drawn,
+            "procedure": plan.procedure.as_dict(),
         },
     )
     session.add(experiment)
     session.flush()
-    images = {image.name: image.id for image in projects.images_of(session, project_id)}
+    _add_trials(session, experiment, trials)
+    return experiment
+
+
+def _add_trials(session: Session, experiment: Experiment, trials: Iterable[choice.Trial]) -> None:
+    images = {image.name: image.id for image in projects.images_of(session, experiment.project_id)}
     session.add_all(_row(trial, experiment.id, images[trial.image]) for trial in trials)
     session.flush()
-    return experiment
+
+
+def change_procedure(
+    session: Session,
+    experiment_id: int,
+    procedure: Procedure,
+    known: tuple[Plan, Sequence[choice.Trial]] | None = None,
+) -> None:
+    """Store another procedure, and other practice and checks if some were drawn (`draw_known`).
+
+    Raises
+    ------
+    Conflict
+        If the experiment has started.
+    """
+    experiment = hold(session, Experiment, experiment_id)
+    if experiment.started is not None:
+        raise Conflict("this experiment has started: what subjects see is fixed")
+    settings = experiment.settings
+    if known is not None:
+        plan, trials = known
+        session.execute(delete(Trial).where(Trial.experiment_id == experiment.id, Trial.part != "main"))
+        _add_trials(session, experiment, trials)
+        settings = settings | {"practice": plan.practice, "checks": plan.checks}
+    experiment.settings = settings | {"procedure": procedure.as_dict()}
+
+
+def draw_known(
+    session: Session, experiment: Experiment, practice: int, checks: int
+) -> tuple[Plan, list[choice.Trial]] | None:
+    """Draw so many trials for practice and checks, without storing them; None if there are so many already.
+
+    Raises
+    ------
+    Conflict
+        If the trials were read from a file, or if the labels that checks are drawn from are gone.
+    """
+    settings = experiment.settings
+    if (practice, checks) == (settings["practice"], settings["checks"]):
+        return None
+    if not settings.get("drawn"):
+        raise Conflict("practice and checks are those of the file that the trials were read from")
+    about: dict[str, Any] = {"mode": experiment.mode, "seed": experiment.seed, "square": settings["square"]}
+    plan = Plan(name=experiment.name, practice=practice, checks=checks, **about)
+    material = list(_material(session, experiment.project_id))
+    if not material:
+        raise Conflict("the images have no labels of two annotators any more, from which checks are drawn")
+    if plan.mode == MAPS:
+        return plan, list(spoiled_trials(_pools(material, plan), practice, checks, seed=plan.seed))
+    return plan, list(_checks(session, material, plan))
 
 
 def trials_of(session: Session, experiment: Experiment) -> list[choice.Trial]:
@@ -276,9 +349,12 @@ def invite_subjects(
     experiment = hold(session, Experiment, experiment.id)
     if experiment.closed is not None:
         raise Conflict("this experiment is closed")
+    experiment.started = experiment.started or now()
+    procedure = procedure_of(experiment)
+    asks_first = bool(procedure.consent or procedure.before)
     before = len(projects.people_of(session, experiment_id=experiment.id))
-    if not 1 <= len(names) <= _MOST_SUBJECTS - before:
-        raise InputError(f"an experiment takes 1 to {_MOST_SUBJECTS} subjects, {before} are invited")
+    if not 1 <= len(names) <= MOST_SUBJECTS - before:
+        raise InputError(f"an experiment takes 1 to {MOST_SUBJECTS} subjects, {before} are invited")
     trials = list(
         session.scalars(select(Trial).where(Trial.experiment_id == experiment.id).order_by(Trial.id))
     )
@@ -286,6 +362,14 @@ def invite_subjects(
     for number, name in enumerate(names, start=before):
         invitation, token = projects.invite(session, name, experiment_id=experiment.id, number=number)
         session.add_all(_slots(experiment.seed, number, invitation.id, trials))
+        session.add(
+            Participation(
+                invitation_id=invitation.id,
+                experiment_id=experiment.id,
+                code=secrets.token_hex(4).upper() if procedure.own_code else "",
+                began=None if asks_first else now(),
+            )
+        )
         invited.append((invitation, token))
     session.flush()
     return invited
@@ -303,21 +387,35 @@ def schedule_for(session: Session, invitation: Invitation) -> list[dict[str, Any
         .where(Slot.invitation_id == invitation.id)
         .order_by(Slot.position)
     )
-    schedule = []
-    for slot, trial, answered in rows:
-        left, right = (trial.alarm, trial.label) if slot.alarm_side == "left" else (trial.label, trial.alarm)
-        entry: dict[str, Any] = {
-            "slot": slot.id,
-            "image": trial.image_id,
-            "practice": trial.part == "practice",
-            "left": None if trial.mode in choice.PAIR_KINDS else left,
-            "right": None if trial.mode in choice.PAIR_KINDS else right,
-            "answered": answered is not None,
-        }
-        if trial.part == "practice":
-            entry["expected"] = choice.other_side(slot.alarm_side)
-        schedule.append(entry)
-    return schedule
+    return [
+        _entry(trial, slot.id, slot.alarm_side) | {"answered": answered is not None}
+        for slot, trial, answered in rows
+    ]
+
+
+def preview_schedule(session: Session, experiment: Experiment) -> list[dict[str, Any]]:
+    """Return some trials of each part, as the owner's preview shows them; places are trials."""
+    shown: list[dict[str, Any]] = []
+    for part in ("practice", "check", "main"):
+        mine = select(Trial).where(Trial.experiment_id == experiment.id, Trial.part == part)
+        some = session.scalars(mine.order_by(Trial.id).limit(_SHOWN))
+        shown += [_entry(one, one.id, one.alarm_side) | {"answered": False} for one in some]
+    return shown
+
+
+def _entry(trial: Trial, place: int, alarm_side: str) -> dict[str, Any]:
+    left, right = (trial.alarm, trial.label) if alarm_side == "left" else (trial.label, trial.alarm)
+    of_maps = trial.mode in choice.PAIR_KINDS
+    entry: dict[str, Any] = {
+        "slot": place,
+        "image": trial.image_id,
+        "practice": trial.part == "practice",
+        "left": None if of_maps else left,
+        "right": None if of_maps else right,
+    }
+    if trial.part == "practice":
+        entry["expected"] = choice.other_side(alarm_side)
+    return entry
 
 
 def map_for(session: Session, invitation: Invitation, slot_id: int, side: str) -> choice.EdgeMap:
@@ -327,10 +425,24 @@ def map_for(session: Session, invitation: Invitation, slot_id: int, side: str) -
         .join(Trial, Trial.id == Slot.trial_id)
         .where(Slot.id == slot_id, Slot.invitation_id == invitation.id)
     ).one_or_none()
-    if row is None or side not in choice.SIDES:
+    if row is None:
         raise NotFound("there is no such map in this schedule")
     slot, trial = row
-    shown = _stimulus("", trial.alarm if slot.alarm_side == side else trial.label)
+    return _map(trial, slot.alarm_side, side)
+
+
+def map_of(session: Session, experiment: Experiment, trial_id: int, side: str) -> choice.EdgeMap:
+    """Return the map on one side of a trial, for the owner's preview."""
+    trial = session.get(Trial, trial_id)
+    if trial is None or trial.experiment_id != experiment.id:
+        raise NotFound("there is no such trial")
+    return _map(trial, trial.alarm_side, side)
+
+
+def _map(trial: Trial, alarm_side: str, side: str) -> choice.EdgeMap:
+    if side not in choice.SIDES:
+        raise NotFound("a map is on the left or on the right")
+    shown = _stimulus("", trial.alarm if alarm_side == side else trial.label)
     if not isinstance(shown, choice.EdgeMap):
         raise NotFound("this trial shows no maps")
     return shown
@@ -366,17 +478,22 @@ def _main_trials(material: list[Material], plan: Plan) -> Iterable[choice.Trial]
 
 def _map_trials(material: list[Material], plan: Plan) -> list[choice.Trial]:
     """Choose pairs of the detectors' maps on which measures disagree, and trials with a known answer."""
-    names = sorted({name for _, _, detectors in material for name in detectors})
-    used = {name: [(maps[name], labels) for _, labels, maps in material if name in maps] for name in names}
-    thresholds = {name: _best_threshold(some) for name, some in used.items()}
-    pools = [
-        pool_of(image.name, labels, detectors, thresholds, seed=plan.seed)
-        for image, labels, detectors in material
-    ]
+    pools = _pools(material, plan)
     drawn = pair_trials(pools, plan.pairs, seed=plan.seed)
     if not drawn:
         raise Conflict("the detectors' maps do not differ: there is nothing to compare")
     return [*drawn, *spoiled_trials(pools, plan.practice, plan.checks, seed=plan.seed)]
+
+
+def _pools(material: list[Material], plan: Plan) -> list[MapPool]:
+    """Return the maps of every image that can be compared: of each detector, around its best threshold."""
+    names = sorted({name for _, _, detectors in material for name in detectors})
+    used = {name: [(maps[name], labels) for _, labels, maps in material if name in maps] for name in names}
+    thresholds = {name: _best_threshold(some) for name, some in used.items()}
+    return [
+        pool_of(image.name, labels, detectors, thresholds, seed=plan.seed)
+        for image, labels, detectors in material
+    ]
 
 
 def _best_threshold(maps: list[tuple[NDArray[np.float64], list[BoolArray]]]) -> float:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
 
 from edgecritic.annotators.answers import csv_text
 from edgecritic.datasets.write import UndatedZip, bsds_mat_bytes
@@ -20,7 +23,7 @@ from edgecritic.studio import labelling, projects
 from edgecritic.studio.models import Annotation, Image, LabelMap
 from edgecritic.studio.pictures import deep_values, encode_png
 
-__all__ = ["MEDIA_TYPES", "encode_map", "project_zip"]
+__all__ = ["MEDIA_TYPES", "encode_map", "photo_png", "project_zip", "send_zip", "unused"]
 
 MEDIA_TYPES = {
     "png": "image/png",
@@ -56,8 +59,8 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
     with UndatedZip(path, "w") as archive:
         add = archive.writestr
         for image in images:
-            name = _unused(projects.file_name(image.name), taken)
-            add(f"images/{name}.png", _photo(session, image.id))
+            name = unused(projects.file_name(image.name), taken)
+            add(f"images/{name}.png", photo_png(session, image.id))
             labels = labelling.labels_of(session, image.id)
             if labels:
                 labelled += 1
@@ -89,6 +92,24 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
     return labelled
 
 
+def send_zip(write: Callable[[Path], object], name: str) -> Response:
+    """Send a zip file that is written for this request, and deleted afterwards."""
+    with tempfile.NamedTemporaryFile(prefix="edgecritic-", suffix=".zip", delete=False) as file:
+        path = Path(file.name)
+    try:
+        write(path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    plain = projects.file_name(name).encode("ascii", "replace").decode().replace("?", "_")
+    return FileResponse(
+        path,
+        media_type="application/zip",
+        filename=f"{plain}.zip",
+        background=BackgroundTask(path.unlink, missing_ok=True),
+    )
+
+
 class _Folders:
     """The folders of a project's people, imported labels and detectors, the same for every image."""
 
@@ -105,9 +126,9 @@ class _Folders:
         ).all()
         labels, detectors = ([row.name for row in rows if row.kind == kind] for kind in ("label", "detector"))
         taken: set[str] = set()
-        self.imported = {name: _unused(f"imported-{projects.file_name(name)}", taken) for name in labels}
+        self.imported = {name: unused(f"imported-{projects.file_name(name)}", taken) for name in labels}
         taken = set()
-        self.detectors = {name: _unused(projects.file_name(name), taken) for name in detectors}
+        self.detectors = {name: unused(projects.file_name(name), taken) for name in detectors}
 
     def table(self) -> str:
         """Return who has drawn what is in a folder of annotators, as CSV."""
@@ -118,7 +139,7 @@ class _Folders:
         )
 
 
-def _photo(session: Session, image_id: int) -> bytes:
+def photo_png(session: Session, image_id: int) -> bytes:
     """Return the photo as PNG, with 16 bits if it has so many."""
     if not projects.has_file(session, image_id, "deep"):
         return projects.file_of(session, image_id, "photo").content
@@ -130,7 +151,7 @@ def _photo(session: Session, image_id: int) -> bytes:
     return stream.getvalue()
 
 
-def _unused(name: str, taken: set[str]) -> str:
+def unused(name: str, taken: set[str]) -> str:
     """Return a name that is not taken, not even by one that differs only in case."""
     free, number = name, 2
     while free.casefold() in taken:

@@ -17,17 +17,18 @@ from edgecritic.annotators import choice, votes
 from edgecritic.annotators.exclusion import Rules, excluded, without
 from edgecritic.annotators.scale import bradley_terry, wins_of
 from edgecritic.errors import InputError
-from edgecritic.studio import experiments, projects, results
+from edgecritic.studio import experiments, participation, projects, results
 from edgecritic.studio.answers import parse_answer
 from edgecritic.studio.app import guest_cookie, guest_of, page, studio_of, whole
+from edgecritic.studio.experiment_zip import experiment_json
+from edgecritic.studio.languages import fill
 from edgecritic.studio.models import Experiment, Invitation, Project, Slot, Trial
 from edgecritic.studio.pictures import encode_png
-from edgecritic.studio.problems import NotFound
+from edgecritic.studio.problems import NotFound, Refused, ended
 from edgecritic.studio.risk_figure import risk_figure
 from edgecritic.studio.routing import EDITS, FORM, NAMES, SMALL, RuledRoute, get, post
 
-__all__ = ["judge_page", "routes", "subject_may_see"]
-
+__all__ = ["judge_page", "progress", "routes", "schedule_document", "subject_may_see", "subject_template"]
 
 _NUMBERS = ("seed", "square", "practice", "checks", "pairs")
 
@@ -43,6 +44,9 @@ def routes() -> list[RuledRoute]:
         get(f"{base}/live", live, "owner"),
         post(f"{base}/subjects", invite, "owner", NAMES, locks="experiment"),
         post(f"{base}/close", close, "owner", FORM, locks="experiment"),
+        post(f"{base}/recruit", recruit, "owner", SMALL, locks="experiment"),
+        post(f"{base}/forget", forget, "owner", FORM, locks="experiment"),
+        post(f"{base}/subjects/{{invitation:id}}/delete", delete, "owner", FORM, locks="invitation"),
         get(f"{base}/answers.csv", answers_csv, "owner"),
         get(f"{base}/votes.csv", votes_csv, "owner"),
         get(f"{base}/risk.svg", risk_svg, "owner"),
@@ -53,34 +57,65 @@ def routes() -> list[RuledRoute]:
     ]
 
 
-def judge_page(request: Request, session: Session, invitation: Invitation) -> Response:
-    """Show a subject the experiment."""
-    experiment = session.get_one(Experiment, invitation.experiment_id)
-    slots = experiments.schedule_for(session, invitation)
-    return page(
+def judge_page(
+    request: Request, session: Session, invitation: Invitation, experiment: Experiment
+) -> Response:
+    """Show a subject the trials."""
+    return trials_page(
+        request, experiment, experiments.schedule_for(session, invitation), f"/g/{invitation.id}"
+    )
+
+
+def trials_page(
+    request: Request, experiment: Experiment, slots: list[dict[str, Any]], base: str, preview: str = ""
+) -> Response:
+    """Show the trials of a schedule, to a subject or to the owner, whose answers go nowhere."""
+    return subject_template(
         request,
         "judge.html",
-        guest=invitation,
-        experiment=experiment,
-        of_maps=experiment.mode == experiments.MAPS,
+        experiment,
+        base=base,
+        preview=preview,
+        photos=f"/projects/{experiment.project_id}/images" if preview else f"{base}/images",
         ties=bool(experiment.settings.get("ties")),
-        instruction=(
-            experiments.MAPS_INSTRUCTION if experiment.mode == experiments.MAPS else experiments.INSTRUCTION
-        ),
         total=sum(not slot["practice"] for slot in slots),
         done=sum(slot["answered"] for slot in slots if not slot["practice"]),
         practice=sum(slot["practice"] for slot in slots),
     )
 
 
+def subject_template(
+    request: Request, template: str, experiment: Experiment, status: int = 200, **values: Any
+) -> Response:
+    """Return a page in the language of an experiment; `text` in it gives a text with values put in."""
+    procedure = experiments.procedure_of(experiment)
+    words, of_maps = procedure.words, experiment.mode == experiments.MAPS
+
+    def text(name: str, **more: object) -> str:
+        return fill(words[name], **more)
+
+    common = {"text": text, "procedure": procedure, "of_maps": of_maps}
+    return page(request, template, status, kind="maps" if of_maps else "segments", **common, **values)
+
+
 def schedule(request: Request, session: Session) -> Response:
-    """Send a subject's schedule."""
+    """Send a subject's schedule, if everything that comes before the trials was given."""
     invitation = guest_of(request, session)
     experiment = session.get(Experiment, invitation.experiment_id) if invitation.experiment_id else None
     if experiment is None:
         raise NotFound("this invitation is not for an experiment")
-    asked = {"square": experiment.settings["square"], "maps": experiment.mode == experiments.MAPS}
-    return JSONResponse(asked | {"slots": experiments.schedule_for(session, invitation)})
+    stage, _, _ = participation.stage_of(session, invitation, experiments.procedure_of(experiment))
+    if stage in ("consent", "before"):
+        raise ended(Refused, "early")
+    return JSONResponse(schedule_document(experiment, experiments.schedule_for(session, invitation)))
+
+
+def schedule_document(experiment: Experiment, slots: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what the page of the trials needs: places of a schedule, texts, how stimuli are shown."""
+    procedure = experiments.procedure_of(experiment)
+    about = {name: getattr(procedure, name) for name in ("break_every", "size", "need_size", "enlarged")}
+    shown = {"square": experiment.settings["square"], "maps": experiment.mode == experiments.MAPS}
+    return shown | about | {"texts": procedure.words, "slots": slots}
 
 
 def map_picture(request: Request, session: Session) -> Response:
@@ -120,10 +155,11 @@ def subject_may_see(session: Session, invitation: Invitation, image_id: int) -> 
 
 def create(request: Request, session: Session, form: dict[str, str]) -> Response:
     """Make an experiment."""
+    numbers: dict[str, Any] = {name: _number(form, name) for name in _NUMBERS if name in form}
     plan = experiments.Plan(
         name=form.get("name", ""),
         mode=form.get("mode", "hard"),
-        **{name: _number(form, name) for name in _NUMBERS if name in form},
+        **numbers,
         ties=form.get("ties") == "yes",
         rules=_rules(form),
     )
@@ -140,7 +176,7 @@ def load_trials(request: Request, session: Session, document: Any) -> Response:
     name = projects.stem_of(request.query_params.get("name", ""))
     with studio_of(request).database.reading() as reading:
         plan, trials = experiments.read_experiment(reading, project, name, document)
-    made = experiments.create_experiment(session, project, plan, trials)
+    made = experiments.create_experiment(session, project, plan, trials, drawn=False)
     return JSONResponse({"id": made.id, "trials": len(trials)}, 201)
 
 
@@ -152,30 +188,35 @@ def experiment_page(request: Request, session: Session) -> Response:
         "experiment.html",
         project=session.get_one(Project, experiment.project_id),
         trials=experiments.trial_count(session, experiment),
-        **_progress(session, experiment),
+        procedure=experiments.procedure_of(experiment),
+        services=participation.SERVICES,
+        **progress(session, experiment),
     )
 
 
 def live(request: Request, session: Session) -> Response:
     """Send what the owner's page shows, for its refresh."""
     experiment = _experiment(request, session)
-    parts = _progress(session, experiment)
+    parts = progress(session, experiment)
     html = studio_of(request).templates.get_template("_progress.html").render(**parts)
     risks, kept = ([one.as_dict() for one in parts[name]] for name in ("risks", "kept"))
     numbers = {name: parts[name] for name in ("answered", "total", "opened", "left_out")}
     return JSONResponse(numbers | {"risks": risks, "kept": kept, "html": html})
 
 
-def _progress(session: Session, experiment: Experiment) -> dict[str, Any]:
+def progress(session: Session, experiment: Experiment) -> dict[str, Any]:
+    """Return what has come in so far: subjects and how they did, whom the rules leave out, results."""
     trials, answers = results.choices_of(session, experiment)
     places, seen = results.places_of(session, experiment), votes.screening(trials, answers)
     people = projects.people_of(session, experiment_id=experiment.id)
+    said = participation.of_experiment(session, experiment)
     sittings = {one.subject: number for one, number in files.with_sessions(answers)}
     rules = experiments.rules_of(experiment)
     left_out = excluded(trials, answers, rules)
     subjects = [
         {
             "person": one,
+            "said": said.get(one.id),
             "places": places.get(one.id, 0),
             "did": seen.get(str(one.id)) or votes.Screening(subject=str(one.id)),
             "sessions": sittings.get(str(one.id), 0),
@@ -192,6 +233,7 @@ def _progress(session: Session, experiment: Experiment) -> dict[str, Any]:
         "answered": len(answers),
         "total": sum(places.values()),
         "opened": sum(one.opened is not None for one in people),
+        "recruited": sum(one.recruited for one in said.values()),
         "subjects": subjects,
         "risks": risks,
         "figure": risk_figure(kept),
@@ -229,6 +271,29 @@ def invite(request: Request, session: Session, document: Any) -> Response:
     return JSONResponse({"invited": listed})
 
 
+def recruit(request: Request, session: Session, document: Any) -> Response:
+    """Make the link with which recruited people enter; it is shown once, and an earlier one ends."""
+    places = document.get("places") if isinstance(document, dict) else None
+    if isinstance(places, bool) or not isinstance(places, int):
+        raise InputError("places must be a whole number")
+    token = participation.recruit(session, whole(request, "experiment"), places)
+    return JSONResponse({"path": f"/join/{token}" if token else "", "places": places})
+
+
+def delete(request: Request, session: Session, _form: dict[str, str]) -> Response:
+    """Delete everything that is kept of a subject."""
+    number = whole(request, "experiment")
+    participation.delete_subject(session, number, whole(request, "invitation"))
+    return RedirectResponse(f"/experiments/{number}", 303)
+
+
+def forget(request: Request, session: Session, _form: dict[str, str]) -> Response:
+    """Delete everything that tells who the subjects were."""
+    number = whole(request, "experiment")
+    participation.forget(session, number)
+    return RedirectResponse(f"/experiments/{number}", 303)
+
+
 def close(request: Request, session: Session, _form: dict[str, str]) -> Response:
     """End an experiment."""
     number = whole(request, "experiment")
@@ -262,11 +327,7 @@ def risk_svg(request: Request, session: Session) -> Response:
 
 def document(request: Request, session: Session) -> Response:
     """Send trials and answers, so that the experiment can be counted or repeated elsewhere."""
-    experiment = _experiment(request, session)
-    about = {name: getattr(experiment, name) for name in ("name", "mode", "seed", "settings")}
-    trials, answers = results.choices_of(session, experiment)
-    about["excluded"] = excluded(trials, answers, experiments.rules_of(experiment))
-    text = files.trials_json(trials, answers, **about)
+    text = experiment_json(session, _experiment(request, session))
     return _download(text, "application/json", "experiment.json")
 
 

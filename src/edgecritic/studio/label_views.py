@@ -15,9 +15,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.studio import auth, judge_views, labelling, layers, projects
+from edgecritic.studio import auth, judge_views, labelling, layers, projects, subject_views
 from edgecritic.studio.app import (
     client,
+    ended_for,
     guest_cookie,
     guest_of,
     page,
@@ -82,7 +83,7 @@ def enter(request: Request, session: Session) -> Response:
         studio.token_limit.check(client(request))
         raise ended(NotFound, "unknown")
     if code := auth.why_ended(session, invitation):
-        raise ended(NotFound, code)
+        raise ended_for(session, invitation, code)
     invitation.opened = invitation.opened or now()
     secret = auth.start_session(session, invitation, studio.settings.session_hours)
     response = RedirectResponse(f"/g/{invitation.id}/", 303)
@@ -94,7 +95,7 @@ def guest_page(request: Request, session: Session) -> Response:
     """Show what the invitation is for."""
     invitation = guest_of(request, session)
     if invitation.project_id is None:
-        return judge_views.judge_page(request, session, invitation)
+        return subject_views.subject_page(request, session, invitation)
     mine = {
         one.image_id: one
         for one in session.scalars(

@@ -32,6 +32,7 @@ __all__ = [
     "Invitation",
     "LabelMap",
     "LoginSession",
+    "Participation",
     "Project",
     "Secret",
     "Slot",
@@ -44,6 +45,7 @@ __all__ = [
 NAME_LENGTH = 120
 TRIAL_NAME_LENGTH = 400
 VISIT_LENGTH = 16
+CODE_LENGTH = 40
 
 
 def now() -> datetime:
@@ -158,6 +160,7 @@ class Invitation(Base):
 
     The id is the person; several may have one name. Subjects of an experiment are numbered from 0, and the
     number decides their schedule. `is_owner` marks the one place of the owner among a project's annotators.
+    Of a subject whose data were deleted the row stays, without a name, so that the number is not given again.
     """
 
     __tablename__ = "invitations"
@@ -172,6 +175,7 @@ class Invitation(Base):
     expires: Mapped[datetime | None]
     revoked: Mapped[datetime | None]
     opened: Mapped[datetime | None]
+    deleted: Mapped[datetime | None]
 
 
 class LoginSession(Base):
@@ -230,7 +234,12 @@ class Version(Base):
 
 
 class Experiment(Base):
-    """A forced-choice experiment on a project's images."""
+    """A forced-choice experiment on a project's images.
+
+    What subjects see is fixed when it has `started`, with the first invitation. `join_hash` is that of the
+    link with which people recruited elsewhere enter, at most `join_places` of them. From `forgotten` on
+    nothing tells who the subjects were.
+    """
 
     __tablename__ = "experiments"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -240,7 +249,36 @@ class Experiment(Base):
     seed: Mapped[int]
     settings: Mapped[dict[str, Any]]
     created: Mapped[datetime] = mapped_column(default=now)
+    started: Mapped[datetime | None]
     closed: Mapped[datetime | None]
+    forgotten: Mapped[datetime | None]
+    join_hash: Mapped[str | None] = mapped_column(String(64))
+    join_places: Mapped[int] = mapped_column(default=0, server_default="0")
+
+
+class Participation(Base):
+    """What a subject has said apart from the choices: consent, answers to questions, ids of a service.
+
+    Who was `recruited` has come with the link of the experiment and not with an own one. `participant` is
+    the id that a service gave the person, once in an experiment; `ids` are the others. Trials are answered
+    from `began` on, when everything that comes first was given. The `code` is shown at the end.
+    """
+
+    __tablename__ = "participations"
+    __table_args__ = (UniqueConstraint("experiment_id", "participant"),)
+    invitation_id: Mapped[int] = mapped_column(
+        ForeignKey("invitations.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    experiment_id: Mapped[int] = _reference("experiments.id", index=False)
+    recruited: Mapped[bool] = mapped_column(default=False)
+    participant: Mapped[str | None] = mapped_column(String(NAME_LENGTH))
+    ids: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    code: Mapped[str] = mapped_column(String(CODE_LENGTH), default="")
+    consented: Mapped[datetime | None]
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    began: Mapped[datetime | None]
+    after: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    finished: Mapped[datetime | None]
 
 
 class Trial(Base):
@@ -278,7 +316,8 @@ class Answer(Base):
     """One answer; a slot has at most one.
 
     The reaction time is that in which the trial was seen; it was put aside `pauses` times before. A visit is
-    one opening of the page, which names itself.
+    one opening of the page, which names itself. `display` says how the trial was seen and answered: window,
+    screen, zoom, device, input.
     """
 
     __tablename__ = "answers"
@@ -287,6 +326,7 @@ class Answer(Base):
     reaction_ms: Mapped[int]
     pauses: Mapped[int] = mapped_column(default=0, server_default="0")
     visit: Mapped[str] = mapped_column(String(VISIT_LENGTH), default="", server_default="")
+    display: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     client_time: Mapped[datetime | None]
     server_time: Mapped[datetime] = mapped_column(default=now)
 
@@ -295,6 +335,7 @@ Index("ix_events_annotation_key", Event.annotation_id, Event.key, unique=True)
 Index("ix_trials_name", Trial.experiment_id, Trial.name, unique=True)
 Index("ix_slots_invitation_trial", Slot.invitation_id, Slot.trial_id, unique=True)
 Index("ix_invitations_subject", Invitation.experiment_id, Invitation.number, unique=True)
+Index("ix_experiments_join", Experiment.join_hash, unique=True)
 Index(
     "ix_invitations_owner",
     Invitation.project_id,

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
-from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from edgecritic.errors import InputError
 from edgecritic.studio import auth, experiments, labelling, layers, projects
@@ -25,7 +22,7 @@ from edgecritic.studio.app import (
     studio_of,
     whole,
 )
-from edgecritic.studio.exports import project_zip
+from edgecritic.studio.exports import project_zip, send_zip
 from edgecritic.studio.guard import is_direct
 from edgecritic.studio.label_views import TILE_PATH, send_file, send_tile
 from edgecritic.studio.models import Annotation, Image, Invitation, Project
@@ -240,20 +237,7 @@ def label(request: Request, session: Session, form: dict[str, str]) -> Response:
 def export(request: Request, session: Session) -> Response:
     """Send the whole project as one file."""
     project = projects.get_project(session, whole(request, "project"))
-    with tempfile.NamedTemporaryFile(prefix="edgecritic-", suffix=".zip", delete=False) as file:
-        path = Path(file.name)
-    try:
-        project_zip(session, project.id, path)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    name = projects.file_name(project.name).encode("ascii", "replace").decode().replace("?", "_")
-    return FileResponse(
-        path,
-        media_type="application/zip",
-        filename=f"{name}.zip",
-        background=BackgroundTask(path.unlink, missing_ok=True),
-    )
+    return send_zip(lambda path: project_zip(session, project.id, path), project.name)
 
 
 def image_page(request: Request, session: Session) -> Response:

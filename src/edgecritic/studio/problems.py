@@ -10,6 +10,8 @@ ENDED = {
     "closed": "this experiment was closed, and no more answers are taken",
     "revoked": "this invitation was taken back by the owner of the studio",
     "expired": "this invitation has expired; ask for a new link",
+    "deleted": "all that was kept of you in this experiment was deleted",
+    "early": "the consent and the questions come before the trials; open your link again",
     "unknown": "this invitation is not valid (any more); open your link again, or ask for a new one",
 }
 """Why a guest may not go on, by the code that the pages know it by."""
@@ -18,11 +20,13 @@ ENDED = {
 class Problem(EdgeCriticError):  # noqa: N818 - a reply, not a fault
     """A request that cannot be served; the message is shown to the person.
 
-    `code` tells pages what has happened where they have to know, `status` is that of the reply.
+    `code` tells pages what has happened where they have to know, `status` is that of the reply. `words` are
+    language, title and text for a subject, who reads them in place of the message.
     """
 
     status = 400
     code = ""
+    words: tuple[str, str, str] | None = None
 
 
 class NotFound(Problem):

@@ -361,7 +361,7 @@ def renew(session: Session, invitation_id: int, days: int = 90) -> tuple[Invitat
     expired is open again.
     """
     found = hold(session, Invitation, invitation_id)
-    if found.is_owner:
+    if found.is_owner or found.deleted is not None:
         raise NotFound("there is no such invitation")
     token = auth.new_token()
     found.token_hash, found.revoked, found.expires = (

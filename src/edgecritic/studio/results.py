@@ -26,7 +26,8 @@ def choices_of(session: Session, experiment: Experiment) -> tuple[list[choice.Tr
         mirrored = slot.alarm_side != side
         chosen = answer.side if answer.side == choice.TIE or not mirrored else choice.other_side(answer.side)
         more = (slot.position, answer.reaction_ms, answer.server_time, answer.pauses, answer.visit)
-        answers.append(choice.Answer(trial, str(slot.invitation_id), chosen, mirrored, *more))
+        seen = dict(answer.display or {})
+        answers.append(choice.Answer(trial, str(slot.invitation_id), chosen, mirrored, *more, seen))
     return trials_of(session, experiment), answers
 
 

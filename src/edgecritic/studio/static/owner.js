@@ -102,8 +102,30 @@ document.addEventListener("click", async (event) => {
   } catch (failure) { $("invite-log").textContent = failure.message; }
 });
 
-for (const form of document.querySelectorAll("form[data-confirm]")) {
-  form.addEventListener("submit", (event) => { if (!window.confirm(form.dataset.confirm)) event.preventDefault(); });
+document.addEventListener("submit", (event) => {
+  const asked = event.target.dataset.confirm;
+  if (asked && !window.confirm(asked)) event.preventDefault();
+});
+
+for (const form of document.querySelectorAll("form[data-recruit]")) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const log = $("recruit-log"), list = $("recruit-links");
+    try {
+      const { path } = await send(form.dataset.recruit, { json: { places: Number(form.elements.places.value) } });
+      list.replaceChildren();
+      log.textContent = path ? "Copy the link now: it is not shown again. What subjects see is fixed from now on." : "There is no recruiting link any more.";
+      if (!path) return;
+      const address = new URL(path, location.href).href;
+      for (const [service, names] of JSON.parse(list.dataset.services)) list.append(linkRow(service, `${address}?${filled(service, names)}`));
+    } catch (failure) { log.textContent = failure.message; }
+  });
+}
+
+/** The ids of a link as a service fills them in. */
+function filled(service, names) {
+  const marks = { Prolific: (name) => `{{%${name}%}}`, "Mechanical Turk": (name) => `\${${name}}` };
+  return Object.values(names).map((name) => `${name}=${(marks[service] ?? (() => "…"))(name)}`).join("&");
 }
 
 for (const form of document.querySelectorAll("form[data-busy]")) {
