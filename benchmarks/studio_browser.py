@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,11 @@ from playwright.sync_api import Page, sync_playwright
 
 from bars import browser_path
 from edgecritic.datasets.synthetic import scene
+from edgecritic.detectors.proposals import propose
 from edgecritic.studio import projects
 from edgecritic.studio.database import open_database
-from edgecritic.studio.pictures import encode_png, read_photo
+from edgecritic.studio.large import tiles_of
+from edgecritic.studio.pictures import Upload, encode_png, read_photo, thumbnail
 from studio_server import Server
 
 FLAGS = [
@@ -26,9 +29,31 @@ WATCH = """() => { window.frames_ = []; let last = performance.now(); window.on_
     requestAnimationFrame(tick); }"""
 
 
-def draw_on_large_image(url: str, folder: Path) -> tuple[list[float], list[float]]:
-    """Return the seconds of three first views and the milliseconds of all frames of three strokes."""
-    token = fill(url)
+STEP = """async () => { const slider = document.getElementById("threshold"), times = [];
+    const drawn = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+    for (let n = 0; n < 20; n++) {
+      await drawn();
+      const start = performance.now();
+      slider.value = 20 + 10 * (n % 20); slider.dispatchEvent(new Event("input"));
+      await drawn();
+      times.push(performance.now() - start);
+    }
+    slider.dispatchEvent(new Event("change"));
+    return times; }"""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of three first views; milliseconds of all frames of three strokes and of 40 threshold steps."""
+
+    views: list[float]
+    frames: list[float]
+    steps: list[float]
+
+
+def draw_on_large_image(url: str, folder: Path, upload: Upload) -> Times:
+    """Open an image, draw on it and move the threshold, in Chromium without GPU."""
+    token = fill(url, upload)
     server = Server(url, folder)
     try:
         with sync_playwright() as driver:
@@ -38,17 +63,45 @@ def draw_on_large_image(url: str, folder: Path) -> tuple[list[float], list[float
             page.goto(f"{home}/i/{token}")
             address = page.get_attribute(".gallery a", "href")
             views = [view(page, f"{home}{address}") for _ in range(3)]
+            page.wait_for_selector("#count:has-text(' px')", timeout=300_000)
             frames = [frame for zoom in ("0", "1", "8") for frame in stroke(page, zoom)]
+            steps: list[float] = []
+            for zoom in ("0", "1"):
+                page.keyboard.press(zoom)
+                steps += page.evaluate(STEP)
             chromium.close()
     finally:
         server.stop()
-    return views, frames
+    return Times(views, frames, steps)
 
 
-def fill(url: str) -> str:
-    """Make a project with one image of 2000×1500 pixels; return the token of an invitation."""
+def three_megapixels() -> Upload:
+    """Return a photo of 2000×1500 pixels."""
     drawn = scene(3, (1500, 2000), count=60, grey=True, overlap=True, snr=20.0)
-    photo = read_photo(encode_png(np.rint(255 * np.clip(drawn.image, 0, 1))), 10**7)
+    return read_photo(encode_png(np.rint(255 * np.clip(drawn.image, 0, 1))), 10**7)
+
+
+def hundred_megapixels() -> Upload:
+    """Return a photo of 10,000×10,000 pixels: one of 1,250×1,250, again and again."""
+    drawn = scene(3, (1250, 1250), count=40, grey=True, overlap=True, snr=20.0)
+    part = np.rint(255 * np.clip(drawn.image, 0, 1)).astype(np.uint8)
+    found = propose(part)
+    photo, levels, gradient = (np.tile(one, (8, 8)) for one in (part, found.levels, found.gradient))
+    return Upload(
+        width=10_000,
+        height=10_000,
+        level=found.level,
+        photo=encode_png(photo),
+        media_type="image/png",
+        proposal=encode_png(levels),
+        gradient=encode_png(gradient),
+        thumb=thumbnail(photo),
+        tiles=tuple(tiles_of(photo, levels, gradient)),
+    )
+
+
+def fill(url: str, photo: Upload) -> str:
+    """Make a project with one image; return the token of an invitation."""
     database = open_database(url)
     with database.session() as session:
         project = projects.create_project(session, "Large")

@@ -34,6 +34,7 @@ from edgecritic.studio.models import (
 )
 from edgecritic.studio.models import Trial as TrialRow
 from edgecritic.studio.pictures import as_map, encode_png
+from studio_lab_contests import LAB_CONTESTS
 from studio_writers import PASSWORD, Client, Contest, Guest, frame, uses
 
 EDITS = 40
@@ -588,5 +589,6 @@ class Links(Contest):
 CONTESTS: tuple[type[Contest], ...] = (
     *(Projects, Experiments, Images, Maps, People, OwnerPlaces, Entering),
     *(Opening, Editing, Reopening, Subjects, Answers, Logins, Links, Renewing, Versions),
+    *LAB_CONTESTS,
     *(Recruits, Procedures, Participating),
 )

@@ -52,6 +52,12 @@ def erase(number: int) -> Row:
     return snake(RADIUS) if number % 2 else ("erase", {"radius": RADIUS, "points": scribble(number)})
 
 
+def lasso(number: int) -> Row:
+    """Around the whole image, or back and forth over it."""
+    around = [0, 0, SHAPE[1] - 1, 0, SHAPE[1] - 1, SHAPE[0] - 1, 0, SHAPE[0] - 1]
+    return ("lasso", {"points": scribble(number) if number % 2 else around})
+
+
 def delete(scope: str, x: int = 5990, y: int = 64) -> Row:
     return ("delete", {"at": [x, y], "scope": scope})
 
@@ -72,6 +78,7 @@ SEQUENCES: dict[str, Callable[[], list[Row]]] = {
     ],
     "erasing": lambda: [erase(number) for number in range(100)],
     "specks": lambda: [row for n in range(4) for row in specks(n)] + [erase(n) for n in range(90)],
+    "lassos": lambda: [row for n in range(50) for row in (lasso(n), snake())],
     "maps": lambda: [*[replace(0), ("undo", {}), ("redo", {})] * 30, *[snake(), delete("segment")] * 5],
     "mixed": lambda: [
         *[row for n in range(4) for row in specks(n)],

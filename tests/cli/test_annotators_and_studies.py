@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -198,6 +199,36 @@ def test_matching_in_shares(home, tmp_path, capsys):
     combined = capsys.readouterr().out
     assert main([*base, "--json"]) == 0
     assert capsys.readouterr().out == combined
+
+
+def test_a_run_that_was_stopped_half_way_ends_with_the_same_bytes(home, tmp_path, capsys, monkeypatch):
+    from edgecritic.run import matching
+
+    monkeypatch.setattr(matching, "inter_blocks", partial(matching.inter_blocks, images_per_block=1))
+    base = ["study", "matching", "--data", str(home / "truth"), "--inter", "all", "--canny", "0"]
+    base += ["--tolerances", "2.5,5", "--jobs", "1", "--json", "-o"]
+    assert main([*base, str(tmp_path / "whole")]) == 0
+    printed = capsys.readouterr().out
+    done = []
+    real = matching.compare_block
+
+    def stopped(*given):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(given)
+        return real(*given)
+
+    monkeypatch.setattr(matching, "compare_block", stopped)
+    assert main([*base, str(tmp_path / "halves")]) == 130
+    assert files(tmp_path / "halves") < files(tmp_path / "whole")
+    capsys.readouterr()
+    monkeypatch.setattr(matching, "compare_block", lambda *given: done.append(given) or real(*given))
+    assert main([*base, str(tmp_path / "halves")]) == 0
+    assert capsys.readouterr().out == printed
+    kept = [file for file in (tmp_path / "whole").rglob("*") if file.is_file()]
+    assert len(done) == sum("@matching" in file.parts for file in kept) > 2
+    for file in kept:
+        assert (tmp_path / "halves" / file.relative_to(tmp_path / "whole")).read_bytes() == file.read_bytes()
 
 
 def test_a_chosen_triplet_is_drawn(home, tmp_path, capsys):

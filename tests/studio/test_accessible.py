@@ -47,6 +47,9 @@ def work(site, link, plan):
     edit = {"seq": 0, "key": "a", "op": "draw", "data": {"points": [1, 1, 60, 50]}}
     guest.post("/g/1/annotations/1/events", json={"events": [edit]})
     guest.post("/g/1/annotations/1/submit", json={"count": 1})
+    site.owner.post("/annotations/1/comments", json={"x": 5, "y": 5, "text": "Here"})
+    site.owner.post("/projects/1/guideline", data={"text": "Outlines only."})
+    site.owner.post("/projects/1/classes", data={"names": "road\ncar"})
     with site.database.session() as session:
         usual, trials = plan(session, 1)
         asked = replace(usual, procedure=Procedure.from_dict(PROCEDURE))
@@ -60,8 +63,10 @@ def steps(page, site, subject):
         page.goto(f"{site.url}{path}")
         yield path
     page.goto(site.link())
+    parts = ("/projects/1", "/projects/1/people", "/projects/1/experiments")
     subjects = [f"/experiments/1/preview/{part}" for part in ("consent", "after", "end")]
-    for path in ("/", "/projects/1", "/projects/1/images/1", "/experiments/1", *subjects):
+    pages = ("/projects/1/images/1", "/annotations/1/review", "/experiments/1")
+    for path in ("/", *parts, *pages, *subjects):
         page.goto(f"{site.url}{path}")
         page.wait_for_load_state("networkidle")
         yield path
@@ -73,7 +78,7 @@ def steps(page, site, subject):
         page.goto(f"{site.url}{path}")
         page.wait_for_selector("body[data-ready=yes]")
         yield path
-    for dialog in ("help", "submit-dialog", "clash-dialog"):
+    for dialog in ("help", "submit-dialog", "clash-dialog", "guideline"):
         page.evaluate(f"document.getElementById('{dialog}').showModal()")
         yield dialog
         page.evaluate(f"document.getElementById('{dialog}').close()")

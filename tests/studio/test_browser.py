@@ -13,7 +13,7 @@ from PIL import Image as Picture
 from studio_pages import click, drag, open_tool, saved, shown_map, to_screen
 
 from edgecritic import studio
-from edgecritic.maps.fold import Edit, counting, fold
+from edgecritic.maps.fold import Edit, counting, fold, fold_layers
 from edgecritic.studio import labelling, projects
 from edgecritic.studio.models import Annotation
 from edgecritic.studio.pictures import encode_png, read_photo
@@ -223,6 +223,14 @@ def random_edit(draw, path):
             Edit("threshold", {"level": draw.randrange(1, 257)}),
             Edit("draw", {"points": path(draw.randrange(1, 5))}),
             Edit("erase", {"radius": draw.randrange(0, 9), "points": path(draw.randrange(1, 4))}),
+            Edit(
+                "reveal", {"radius": draw.randrange(0, 9), "points": path(2), "level": draw.randrange(1, 257)}
+            ),
+            Edit("lasso", {"points": path(draw.randrange(1, 9))}),
+            Edit(
+                "paint",
+                {"radius": 4, "points": path(3), "class": draw.randrange(1, 9), "on": draw.random() < 0.8},
+            ),
             Edit("delete", {"at": path(1), "scope": "component"}),
             Edit("delete", {"at": path(1), "scope": "segment"}),
             Edit("despeckle", {"size": draw.randrange(2, 12)}),
@@ -255,18 +263,19 @@ def test_both_folds_make_the_same_pixels(browser, site, open_page):
               const state = new LabelState(Uint8Array.from(levels), width, height, 64);
               const history = new History(state);
               for (const step of steps) history.push(step);
-              return Array.from(state.map());
+              const map = state.map();
+              return [Array.from(map), Array.from(map, (on, at) => (on ? state.layers?.[at] ?? 0 : 0))];
             }""",
             [levels.ravel().tolist(), width, height, [{"op": e.op, "data": dict(e.data)} for e in steps]],
         )
-        ours = fold(levels, 64, [steps[place] for place in counting([step.op for step in steps])])
-        assert np.array_equal(np.array(theirs, bool).reshape(height, width), ours)
+        ours = fold_layers(levels, 64, [steps[place] for place in counting([step.op for step in steps])])
+        assert np.array_equal(np.array(theirs).reshape(2, height, width), ours)
 
 
 def test_an_experiment_with_two_subjects(browser, site, open_page):
     owner = open_page()
     owner.goto(site.link())
-    owner.goto(f"{site.url}/projects/1")
+    owner.goto(f"{site.url}/projects/1/experiments")
     owner.fill("form.grid-form input[name=name]", "Pilot")
     owner.fill("input[name=practice]", "1")
     owner.fill("input[name=checks]", "1")

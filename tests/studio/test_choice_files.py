@@ -227,5 +227,5 @@ def test_only_a_project_takes_trials(site):
 def test_the_page_of_a_project_loads_trials(site):
     assert (
         'data-upload="/projects/1/trials"'
-        in site.owner.get("/projects/1", headers={"accept": "text/html"}).text
+        in site.owner.get("/projects/1/experiments", headers={"accept": "text/html"}).text
     )

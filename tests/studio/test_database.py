@@ -196,9 +196,9 @@ def make_schema(database_url, revision, content):
 
 
 def test_doubles_of_the_first_schema_are_joined_and_no_work_is_lost(first_schema):
-    with pytest.raises(DataError, match="schema 0001, this version needs 0005"):
+    with pytest.raises(DataError, match="schema 0001, this version needs 0006"):
         databases.open_database(first_schema)
-    assert databases.migrate(first_schema) == "0005"
+    assert databases.migrate(first_schema) == "0006"
     opened = databases.open_database(first_schema)
     with opened.reading() as session:
         places = session.scalars(select(Invitation).where(Invitation.is_owner).order_by(Invitation.id))
@@ -238,7 +238,7 @@ INSERT INTO answers (slot_id, side, reaction_ms, server_time)
 
 def test_answers_of_the_second_schema_are_kept(database_url):
     make_schema(database_url, "0002", SECOND)
-    assert databases.migrate(database_url) == "0005"
+    assert databases.migrate(database_url) == "0006"
     opened = databases.open_database(database_url)
     with opened.reading() as session:
         experiment = session.get_one(Experiment, 1)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.ndimage import label
 
 from edgecritic.errors import InputError
-from edgecritic.maps.fold import Edit, check_edit, check_specks, counting, fold, runs_of
+from edgecritic.maps.fold import Edit, check_edit, check_specks, counting, fold, fold_layers, runs_of
 
 pytestmark = pytest.mark.kernels
 
@@ -25,6 +27,17 @@ edits = st.one_of(
     st.builds(lambda level: Edit("threshold", {"level": level}), st.integers(1, 256)),
     st.builds(lambda points: Edit("draw", {"points": points}), paths()),
     st.builds(lambda r, points: Edit("erase", {"radius": r, "points": points}), st.integers(0, 5), paths()),
+    st.builds(
+        lambda r, points, level: Edit("reveal", {"radius": r, "points": points, "level": level}),
+        *(st.integers(0, 5), paths(), st.integers(1, 256)),
+    ),
+    st.builds(
+        lambda r, points, number, on: Edit(
+            "paint", {"radius": r, "points": points, "class": number, "on": on}
+        ),
+        *(st.integers(0, 5), paths(), st.integers(1, 8), st.booleans()),
+    ),
+    st.builds(lambda points: Edit("lasso", {"points": points}), paths()),
     st.builds(lambda x, y: Edit("delete", {"at": [x, y], "scope": "component"}), xs, ys),
     st.builds(lambda size: Edit("despeckle", {"size": size}), st.integers(2, 9)),
     st.just(Edit("clear")),
@@ -49,14 +62,20 @@ def line(x0, y0, x1, y1):
     return pixels
 
 
-def made_by(levels, level, steps):
-    return fold(levels, level, [steps[place] for place in counting([step.op for step in steps])])
+def crossings(points, x, y):
+    """Return how many sides of a polygon cross the row of a pixel at or left of it; ends below count."""
+    corners = np.reshape(points, (-1, 2)).tolist()
+    sides = zip(corners, [*corners[1:], corners[0]], strict=True)
+    rows = [(a, b) if a[1] < b[1] else (b, a) for a, b in sides]
+    return sum(
+        a[1] <= y < b[1] and a[0] + Fraction((y - a[1]) * (b[0] - a[0]), b[1] - a[1]) <= x for a, b in rows
+    )
 
 
 def slow_fold(levels, level, steps):
     """The same rules, one pixel at a time, with all of the past kept."""
     past, future = [], []
-    marks, threshold = np.zeros(levels.shape, int), level
+    marks, threshold = np.zeros((9, *levels.shape), int), level  # the map, and a layer for each class
     for edit in steps:
         if edit.op == "undo":
             if past:
@@ -70,12 +89,13 @@ def slow_fold(levels, level, steps):
             continue
         past.append((marks, threshold))
         future = []
-        marks = marks.copy()
+        every = marks.copy()
+        marks = every[0]
         on = (marks == 1) | ((marks == 0) & (levels > 0) & (levels >= threshold))
         if edit.op == "threshold":
             threshold = edit.data["level"]
         elif edit.op == "clear":
-            marks[:] = 2
+            marks[:], every[1:] = 2, 0
         elif edit.op == "despeckle":
             parts, count = label(on, np.ones((3, 3)))
             for part in range(1, count + 1):
@@ -91,15 +111,31 @@ def slow_fold(levels, level, steps):
             pixels = [tuple(points[:2])]
             for at in range(2, len(points), 2):
                 pixels += line(*points[at - 2 : at + 2])
+            if edit.op == "lasso":
+                ring = [*pixels, *line(*points[-2:], *points[:2])]
+                for row, column in np.ndindex(HEIGHT, WIDTH):
+                    within = (column, row) in ring or crossings(points, column, row) % 2
+                    if within and (marks[row, column] == 1 or levels[row, column]):
+                        marks[row, column] = 2
+                pixels = []
             for x, y in pixels:
                 if edit.op == "draw":
                     marks[y, x] = 1
                     continue
                 for row in range(HEIGHT):
                     for column in range(WIDTH):
-                        if (row - y) ** 2 + (column - x) ** 2 <= edit.data["radius"] ** 2:
+                        if (row - y) ** 2 + (column - x) ** 2 > edit.data["radius"] ** 2:
+                            continue
+                        if edit.op == "paint":
+                            every[edit.data["class"], row, column] = edit.data["on"]
+                        elif edit.op == "erase":
                             marks[row, column] = 2
-    return (marks == 1) | ((marks == 0) & (levels > 0) & (levels >= threshold))
+                        elif levels[row, column] >= edit.data["level"]:
+                            marks[row, column] = 1
+        marks = every
+    on = (marks[0] == 1) | ((marks[0] == 0) & (levels > 0) & (levels >= threshold))
+    bits = sum(marks[number].astype(int) << (number - 1) for number in range(1, 9))
+    return on, np.where(on, bits, 0)
 
 
 @settings(max_examples=60)
@@ -109,7 +145,12 @@ def test_fold_agrees_with_the_plain_rules(steps, seed):
     levels = (rng.integers(0, 256, (HEIGHT, WIDTH)) * (rng.random((HEIGHT, WIDTH)) < 0.5)).astype(np.uint8)
     for edit in steps:
         check_edit(edit.op, dict(edit.data), levels.shape)
-    assert np.array_equal(made_by(levels, 64, steps), slow_fold(levels, 64, steps))
+    counted = [steps[place] for place in counting([step.op for step in steps])]
+    found = fold_layers(levels, 64, counted)
+    wanted = slow_fold(levels, 64, steps)
+    assert np.array_equal(found[0], wanted[0])
+    assert np.array_equal(found[1], wanted[1])
+    assert np.array_equal(fold(levels, 64, counted), wanted[0])
 
 
 @given(xs, ys, xs, ys)
@@ -145,6 +186,38 @@ def test_erased_pixels_stay_away_when_the_threshold_falls():
     steps = [Edit("erase", {"radius": 1, "points": [4, 2]}), Edit("threshold", {"level": 10})]
     found = fold(levels, 64, steps)
     assert found.sum() == 45 - 5
+
+
+def test_a_lasso_removes_what_lies_inside():
+    """Where no pixel centre lies on the line, inside is what matplotlib calls so."""
+    from matplotlib.path import Path
+
+    rng = np.random.default_rng(8)
+    levels = np.full((40, 50), 9, np.uint8)
+    for _ in range(10):
+        corners = np.stack([rng.integers(0, 50, 7), rng.integers(0, 40, 7)], axis=1)
+        points = corners.ravel().tolist()
+        removed = ~fold(levels, 1, [Edit("lasso", {"points": points})])
+        ring = fold(np.zeros_like(levels), 1, [Edit("draw", {"points": [*points, *points[:2]]})])
+        assert removed[ring].all()
+        columns, rows = np.meshgrid(np.arange(50), np.arange(40))
+        closed = Path([*corners, corners[0]], closed=True)
+        inside = closed.contains_points(np.stack([columns.ravel(), rows.ravel()], axis=1)).reshape(40, 50)
+        turns = np.array([[crossings(points, x, y) for x in range(50)] for y in range(40)])
+        even_odd = turns % 2 == 1
+        assert np.array_equal(removed, even_odd | ring)
+        clear = ~ring & (turns < 2)
+        assert np.array_equal(removed[clear], inside[clear])
+
+
+def test_a_lasso_leaves_no_mark_where_nothing_can_be():
+    levels = np.zeros((5, 5), np.uint8)
+    levels[2, 2] = 80
+    ring = Edit("lasso", {"points": [0, 0, 4, 0, 4, 4, 0, 4]})
+    shown = Edit("reveal", {"radius": 3, "points": [2, 2], "level": 80})
+    assert not fold(levels, 40, [ring]).any()
+    assert np.argwhere(fold(levels, 200, [ring, shown])).tolist() == [[2, 2]]
+    assert not fold(levels, 200, [Edit("reveal", {"radius": 3, "points": [2, 2], "level": 81})]).any()
 
 
 def test_runs_bring_a_map_back():
@@ -244,6 +317,12 @@ def test_specks_of_a_large_image_can_be_removed_some_times_only():
         ("draw", {"points": [0, 0] * 16_001}),
         ("erase", {"radius": 1, "points": [0, 0] * 4_101}),
         ("erase", {"radius": 65, "points": [0, 0]}),
+        ("lasso", {"points": [0, 0] * 4_101}),
+        ("lasso", {"points": [0, HEIGHT]}),
+        ("reveal", {"radius": 1, "points": [0, 0], "level": 0}),
+        ("paint", {"radius": 1, "points": [0, 0], "class": 9, "on": True}),
+        ("paint", {"radius": 1, "points": [0, 0], "class": 1, "on": 1}),
+        ("reveal", {"radius": 1, "points": [0, 0]}),
         ("despeckle", {"size": 1}),
         ("threshold", {"level": 0}),
         ("threshold", {"level": "9"}),

@@ -34,7 +34,20 @@ NEARLY_EDITS = st.fixed_dictionaries(
         "seq": st.one_of(st.integers(-1, 3), SCALARS),
         "key": st.one_of(st.text("abc-_", max_size=5), SCALARS),
         "op": st.sampled_from(
-            ["threshold", "erase", "draw", "delete", "replace", "despeckle", "clear", "undo", "redo", "x"]
+            [
+                "threshold",
+                "erase",
+                "reveal",
+                "draw",
+                "lasso",
+                "delete",
+                "replace",
+                "despeckle",
+                "clear",
+                "undo",
+                "redo",
+                "x",
+            ]
         ),
         "data": st.one_of(
             st.fixed_dictionaries({"points": st.one_of(POINTS, JSON)}),

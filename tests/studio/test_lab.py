@@ -42,15 +42,16 @@ def test_a_lost_link_is_issued_anew_to_the_same_person(site):
 def test_opening_an_image_makes_nobody_an_annotator(site):
     place = site.owner.post("/projects/1/label", data={"image": "1"}).headers["location"]
     assert site.owner.get(place).status_code == 200
-    page = site.owner.get("/projects/1").text
-    assert "Annotators <small>0</small>" in page
+    page = site.owner.get("/projects/1/people").text
+    assert "People <small>0</small>" in page
     assert ">owner<" not in page
-    assert "0 of 1 submitted" not in page
+    assert "0 of 1 submitted" not in site.owner.get("/projects/1").text
     assert "Nobody has started" in site.owner.get("/projects/1/images/1").text
     edit = {"seq": 0, "key": "a", "op": "draw", "data": {"points": [1, 1, 9, 9]}}
     guest = place.split("/")[2]
     site.owner.post(f"/g/{guest}/annotations/1/events", json={"events": [edit]})
     assert ">owner<" in site.owner.get("/projects/1/images/1").text
+    assert ">owner<" in site.owner.get("/projects/1/people").text
 
 
 def test_results_are_shown_with_and_without_those_whom_the_rules_leave_out(site, trials_of):
@@ -139,7 +140,7 @@ def test_arrow_keys_choose_in_lists_and_go_along_toolbars(site, link, open_page)
     assert page.input_value("#colours") == "orange"
     page.locator("[data-tool=erase]").focus()
     page.keyboard.press("ArrowDown")
-    assert page.evaluate("document.activeElement.dataset.tool") == "delete"
+    assert page.evaluate("document.activeElement.dataset.tool") == "lasso"
 
 
 def test_anchors_of_the_wire_lie_on_edges(site, link, open_page):
@@ -181,6 +182,8 @@ def test_files_that_were_taken_are_shown_though_others_were_not(site, open_page,
     [
         "/",
         "/projects/1",
+        "/projects/1/people",
+        "/projects/1/experiments",
         "/projects/1/images/1",
         "GUEST",
         "LABEL",

@@ -94,6 +94,34 @@ def test_window_and_level_of_a_deep_photo(site, open_page):
         assert np.array_equal(np.array(Picture.open(file)), deep)
 
 
+def test_a_large_photo_with_sixteen_bits_has_window_and_level(site, open_page):
+    rows, columns = np.arange(2100), np.arange(2000)
+    deep = np.add.outer(rows // 300 * 100, columns // 200 * 200).astype(np.uint16) + 1000
+    upload = make_upload(deep)
+    whole = np.zeros_like(deep)
+    for tile in upload.tiles:
+        if (tile.kind, tile.level) == ("deep", 0):
+            top, left = 1024 * tile.row, 1024 * tile.column
+            part = whole[top : top + 1024, left : left + 1024]
+            part[:] = np.frombuffer(gzip.decompress(tile.content), "<u2").reshape(part.shape)
+    assert np.array_equal(whole, deep)
+    with site.database.session() as session:
+        projects.add_image(session, 1, "deep", upload)
+    page = open_page()
+    page.goto(f"{site.url}{invite(site, 'Ada')[0]}")
+    page.click("text=deep")
+    page.wait_for_selector("body[data-ready=yes]")
+    read = """() => { const { canvas } = window.studio.view;
+      return canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data[0]; }"""
+    page.uncheck("#show-map")
+    page.wait_for_timeout(300)
+    before = page.evaluate(read)
+    page.locator("#window-level").fill("1000")
+    page.wait_for_timeout(300)
+    assert before > 20
+    assert page.evaluate(read) == 0  # everything is far below the window
+
+
 def test_an_image_in_tiles_is_edited_as_any_other(site, open_page):
     rng = np.random.default_rng(0)
     blocks = np.kron(rng.integers(0, 255, (80, 92)), np.ones((25, 25))).astype(np.uint8)

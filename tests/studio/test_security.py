@@ -55,6 +55,8 @@ def guest_of(site, **target):
 OWNER_ONLY = [
     ("GET", "/"),
     ("GET", "/projects/1"),
+    ("GET", "/projects/1/people"),
+    ("GET", "/projects/1/experiments"),
     ("GET", "/projects/1/export.zip"),
     ("GET", "/projects/1/images/1"),
     ("GET", "/projects/1/images/1/photo"),
@@ -86,6 +88,21 @@ OWNER_ONLY = [
     ("POST", "/experiments/1/recruit"),
     ("POST", "/experiments/1/forget"),
     ("POST", "/experiments/1/subjects/1/delete"),
+    ("POST", "/projects/1/rename"),
+    ("POST", "/projects/1/delete"),
+    ("POST", "/projects/1/guideline"),
+    ("POST", "/projects/1/classes"),
+    ("POST", "/projects/1/assign"),
+    ("POST", "/projects/1/images/1/rename"),
+    ("POST", "/projects/1/images/1/delete"),
+    ("POST", "/projects/1/images/1/maps/1/delete"),
+    ("POST", "/projects/1/images/1/consensus"),
+    ("POST", "/projects/1/volumes/1/delete"),
+    ("POST", "/annotations/1/comments"),
+    ("POST", "/annotations/1/comments/1/delete"),
+    ("POST", "/annotations/1/return"),
+    ("GET", "/annotations/1/review"),
+    ("GET", "/annotations/1/layer"),
     ("POST", "/annotations/1/reopen"),
     ("POST", "/invitations/1/revoke"),
     ("POST", "/invitations/1/renew"),
@@ -218,7 +235,8 @@ def test_every_reply_has_strict_headers(site):
 
 
 def test_pages_have_no_inline_code(site):
-    pages = ["/", "/projects/1", "/projects/1/images/1"]
+    parts = ["/projects/1", "/projects/1/people", "/projects/1/experiments"]
+    pages = ["/", *parts, "/projects/1/images/1"]
     guest, number, _ = guest_of(site, project_id=1)
     shown = [site.owner.get(path, headers=HTML).text for path in pages]
     shown += [guest.get(f"/g/{number}/").text, guest.get(f"/g/{number}/label/1").text]
@@ -240,7 +258,8 @@ def test_names_are_never_code(site, name):
         site.owner.post("/projects/1/images", params={"name": f"{name}.png"}, content=photo).status_code
         == 201
     )
-    page = site.owner.get("/", headers=HTML).text + site.owner.get("/projects/1", headers=HTML).text
+    paths = ("/", "/projects/1", "/projects/1/people")
+    page = "".join(site.owner.get(path, headers=HTML).text for path in paths)
     assert "<script>alert" not in page
     assert "<img src=x" not in page
     assert "49" not in site.owner.get("/projects/2", headers=HTML).text.split("<h1>")[1].split("</h1>")[0]

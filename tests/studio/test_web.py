@@ -207,4 +207,4 @@ def test_others_need_a_password(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("getpass.getpass", lambda _prompt: "a long password")
     assert main(["studio", "--data", str(tmp_path), "--set-password"]) == 0
     assert main(["studio", "--data", str(tmp_path), "--migrate"]) == 0
-    assert "schema 0005" in capsys.readouterr().out
+    assert "schema 0006" in capsys.readouterr().out

@@ -3,23 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from edgecritic.assignment.graph import outlier_cost
 from edgecritic.assignment.solver import MOST_LINKS, too_many_links
-from edgecritic.inputs import Indices
-from edgecritic.kernels.assign import bid_for_all, solve
-from edgecritic.kernels.cardinality import enlarge, excess_cost, plain_excess, shortened
+from edgecritic.inputs import BoolArray, Indices
+from edgecritic.kernels.arrays import Int64s, UInt16s, UInt64s
+from edgecritic.kernels.assign import solve
+from edgecritic.kernels.cardinality import (
+    Prices,
+    bid,
+    enlarge,
+    excess_cost,
+    new_board,
+    part_excess,
+    place_columns,
+    plain_excess,
+)
 from edgecritic.kernels.grid import Grid, Neighbourhood, longest
 from edgecritic.kernels.links import Links, links_of_rows
+from edgecritic.kernels.ranks import by_rank, near_pixels, nearest_ranks
 from edgecritic.kernels.search import new_search
-from edgecritic.kernels.state import ALONE, FAR, State, new_state
+from edgecritic.kernels.state import ALONE, new_state
+from edgecritic.kernels.windows import bits_of, windows_of
 
-__all__ = ["PairCounter"]
+__all__ = ["Located", "PairCounter", "Reached"]
 
-_SCALE = 2
 _RESERVE = 40  # bids stop at this part of the cost of staying alone, so that prices leave room for the proof
+
+
+class Located(NamedTuple):
+    """A map on a grid.
+
+    Attributes
+    ----------
+    pixels : flat indices
+    ranks : (cells,) uint16
+        How near the map is to every cell of the grid: the number of the first offset that is as long.
+    cells, bits : bool and uint64
+        Whether a cell is a pixel of the map, as an array of cells and of bits.
+    """
+
+    pixels: Indices
+    ranks: UInt16s
+    cells: BoolArray
+    bits: UInt64s
+
+
+class Reached(NamedTuple):
+    """The pixels of a map within the largest tolerance of another, their ranks, and their number at each."""
+
+    pixels: Indices
+    ranks: Indices
+    sizes: Indices
 
 
 class PairCounter:
@@ -44,8 +82,9 @@ class PairCounter:
     Take any prices v ≤ 0 of the columns, and u = min (c − v) over the links of a row. On the links of N,
     c ≥ u + v; so the way, which stays in one connected part of the links, costs no more than the largest u
     and Σ (c − u − v) over the links of M in that part. Where this is within ow, counting K is enough, and
-    quick: the matching of one tolerance is where that of the next begins. Tried are v = 0 and the prices of a
-    few bids. Where neither helps the problem is solved.
+    quick: the matching of one tolerance is where that of the next begins. Tried are v = 0, for all parts
+    together and for each, also with rows and columns exchanged, and then the prices of a few bids. Where
+    nothing helps the problem is solved.
 
     Examples
     --------
@@ -53,55 +92,83 @@ class PairCounter:
     >>> around = ball(2.0, (1.0, 1.0))
     >>> grid = Grid.around((4, 5), around.radii)
     >>> counter = PairCounter(grid, around, [1.0, 2.0], (1.0, 1.0))
-    >>> counter.count(grid.flatten(np.array([0, 1, 19])), grid.flatten(np.array([5, 6, 7, 17])))
+    >>> maps = np.zeros((2, 4, 5), bool)
+    >>> maps[0].flat[[0, 1, 19]] = maps[1].flat[[5, 6, 7, 17]] = True
+    >>> one, other = (counter.locate(mask) for mask in maps)
+    >>> counter.count(one, other, counter.reached(one, other), counter.reached(other, one))
     [2, 3]
     """
 
     def __init__(
         self, grid: Grid, around: Neighbourhood, tolerances: Sequence[float], spacing: tuple[float, ...]
     ) -> None:
+        self._grid = grid
         self._steps = grid.flat_offsets(around.offsets)
-        self._numbers = np.arange(self._steps.size, dtype=np.int64)
+        self._numbers = np.searchsorted(around.distances, around.distances).astype(np.uint16)
         self._costs = around.costs
-        self._below = [int(np.count_nonzero(around.distances <= longest(t))) for t in tolerances]
+        self._below = np.array([np.count_nonzero(around.distances <= longest(t)) for t in tolerances])
         self._alone = [outlier_cost(t, spacing) for t in tolerances]
-        self._number_at = np.full(grid.size, -1, dtype=np.int32)
+        self._near = windows_of(grid, around, self._below.tolist())
+        self._board = new_board(grid)
+        farthest = int(self._steps.max())
+        self._step_cost = np.zeros(2 * farthest + 1, dtype=np.int64)
+        self._step_cost[self._steps + farthest] = self._costs
+        self._column_at = np.full(grid.size, -1, dtype=np.int32)
 
-    def count(self, one: Indices, other: Indices) -> list[int]:
-        """Return the number of pairs for every tolerance; the maps are given as flat grid indices."""
-        rows, columns = (one, other) if one.size <= other.size else (other, one)
-        self._number_at[columns] = np.arange(columns.size, dtype=np.int32)
-        links = Links(*links_of_rows(rows, self._number_at, self._steps, self._numbers, MOST_LINKS))
-        self._number_at[columns] = -1
-        if links.start[-1] < 0:
-            raise too_many_links()
-        row_mate = np.full(rows.size, ALONE, dtype=np.int32)
-        column_mate = np.full(columns.size, ALONE, dtype=np.int32)
+    def locate(self, mask: BoolArray) -> Located:
+        """Find how near a map is to every cell."""
+        pixels, cells = self._grid.locate(mask), self._grid.embed(mask)
+        ranks = nearest_ranks(self._grid.size, pixels, self._steps, self._numbers)
+        return Located(pixels, ranks, cells, bits_of(cells))
+
+    def reached(self, one: Located, other: Located) -> Reached:
+        """Return the pixels of one map that lie near the other."""
+        return Reached(*near_pixels(one.pixels, other.ranks, self._below))
+
+    def count(self, one: Located, other: Located, near_other: Reached, near_one: Reached) -> list[int]:
+        """Return the number of pairs for every tolerance.
+
+        Given are two maps, and the pixels of each that the other reaches.
+        """
+        if near_other.pixels.size > near_one.pixels.size:
+            one, other, near_other, near_one = other, one, near_one, near_other
+        rows, columns = by_rank(near_other.pixels, near_other.ranks, self._below[-1]), near_one.pixels
+        place_columns(self._board, columns, other.bits)
+        mate = np.full(rows.size, ALONE, dtype=np.int64)
+        prices = Prices(self._costs, self._step_cost, other.ranks, one.ranks)
         found = []
-        for below, alone in zip(self._below, self._alone, strict=True):
-            pairs = int(enlarge(links, below, row_mate, column_mate))
-            if plain_excess(links, below, row_mate, self._costs) > alone:
-                near = shortened(links, below, self._costs)
-                pairs = self._prove_or_solve(near, columns.size, pairs, alone)
+        for level, alone in enumerate(self._alone):
+            within = rows[: near_other.sizes[level]]
+            pairs = int(enlarge(within, self._near, level, self._board, mate))
+            room = alone - int(self._costs[self._below[level] - 1])
+            proved = plain_excess(within, mate, prices) <= room or (
+                part_excess(within, one.bits, mate, self._near, level, self._board, prices) <= room
+            )
+            if not proved and not self._prove(within, columns, other.bits, level, mate):
+                pairs = self._solve(within, columns, level)
             found.append(pairs)
         return found
 
-    def _prove_or_solve(self, links: Links, columns: int, most: int, alone: int) -> int:
-        """Return the number of pairs, which is `most` if bids can prove it."""
-        rows = links.start.size - 1
-        state = _new_state(rows, columns, alone // _RESERVE)
-        bid_for_all(links, state)
-        mate = np.maximum(state.rows.mate, ALONE)
-        enlarge(links, int(FAR), mate, state.columns.mate)
-        if excess_cost(links, mate, state.columns.price, _SCALE) <= _SCALE * alone:
-            return most
-        state = _new_state(rows, columns, alone)
-        solve(links, state, new_search(max(rows, columns)))
+    def _prove(self, rows: Indices, columns: Indices, bits: UInt64s, level: int, mate: Int64s) -> bool:
+        """Make the matching anew with bids; tell whether the prices prove that the last pair is worth it."""
+        board, alone = self._board, self._alone[level]
+        place_columns(board, columns, bits)
+        mate[:] = ALONE
+        bid(rows, columns, self._near, level, board, mate, self._costs, alone // _RESERVE)
+        enlarge(rows, self._near, level, board, mate)
+        return bool(excess_cost(rows, columns, self._near, level, board, mate, self._costs) <= alone)
+
+    def _solve(self, rows: Indices, columns: Indices, level: int) -> int:
+        below = self._below[level]
+        self._column_at[columns] = np.arange(columns.size, dtype=np.int32)
+        links = Links(
+            *links_of_rows(rows, self._column_at, self._steps[:below], self._costs[:below], MOST_LINKS)
+        )
+        self._column_at[columns] = -1
+        if links.start[-1] < 0:
+            raise too_many_links()
+        # Staying alone costs ½ more, so that the larger of two matchings of equal cost wins.
+        alone = np.full(rows.size, 2 * self._alone[level] + 1, dtype=np.int64)
+        state = new_state(alone, np.zeros(columns.size, dtype=np.int64), 2)
+        solve(links, state, new_search(max(rows.size, columns.size)))
         return int(np.count_nonzero(state.rows.mate >= 0))
-
-
-def _new_state(rows: int, columns: int, alone: int) -> State:
-    """Make a problem in which the larger of two matchings of equal cost wins: staying alone costs ½ more."""
-    return new_state(
-        np.full(rows, _SCALE * alone + 1, dtype=np.int64), np.zeros(columns, dtype=np.int64), _SCALE
-    )

@@ -14,11 +14,13 @@ from edgecritic.kernels.arrays import Bools, Bytes, Int32s, Int64s
 
 __all__ = [
     *("ADDED", "FREE", "REMOVED"),
-    *("draw", "erase", "fill_runs", "find_runs"),
+    *("ERASE", "REVEAL", "SET", "UNSET"),
+    *("brush", "cut_out", "draw", "fill_runs", "find_runs"),
     *("remove_piece", "remove_segment", "remove_specks", "show"),
 ]
 
 FREE, ADDED, REMOVED = 0, 1, 2
+ERASE, REVEAL, SET, UNSET = 0, 1, 2, 3
 
 _ON, _FOUND, _JUNCTION, _BESIDE = 1, 2, 4, 8
 _TILE = 16
@@ -101,11 +103,28 @@ def draw(marks: Bytes, points: Int64s) -> None:
 
 
 @kernel
-def erase(marks: Bytes, points: Int64s, reach: Int32s) -> None:
-    """Remove the disks around the same lines; `reach` is half the width of each row of a disk.
+def _touch(marks: Bytes, levels: Bytes, act: int, value: int, row: int, start: int, stop: int) -> None:
+    """Do to the pixels of a row what `brush` does."""
+    for column in range(start, stop):
+        if act == ERASE:
+            marks[row, column] = REMOVED
+        elif act == REVEAL:
+            if levels[row, column] >= value:
+                marks[row, column] = ADDED
+        elif act == SET:
+            marks[row, column] |= np.uint8(value)
+        else:
+            marks[row, column] &= np.uint8(255 - value)
 
-    Along one straight line the disks leave no gap within a row, so each row is removed once, from the
-    first pixel to the last, without the disk at the start, which the line before has removed.
+
+@kernel
+def brush(marks: Bytes, levels: Bytes, act: int, value: int, points: Int64s, reach: Int32s) -> None:
+    """Touch the disks around the same lines; `reach` is half the width of each row of a disk.
+
+    `ERASE` removes all pixels, `REVEAL` adds those whose level reaches `value`; `SET` and `UNSET` do so with
+    the bits `value` of any array in place of the marks. Along one straight line the disks leave no gap
+    within a row, so each row is touched once, from the first pixel to the last, without the disk at the
+    start, which the line before has touched.
     """
     height, width = marks.shape
     rows = reach.size
@@ -131,11 +150,54 @@ def erase(marks: Bytes, points: Int64s, reach: Int32s) -> None:
             start, stop = max(first[row + radius], 0), min(last[row + radius] + 1, width)
             if at and abs(row - points[at + 1]) <= radius:
                 half = reach[row - points[at + 1] + radius]
-                for column in range(start, min(points[at] - half, stop)):
-                    marks[row, column] = REMOVED
+                _touch(marks, levels, act, value, row, start, min(points[at] - half, stop))
                 start = max(start, points[at] + half + 1)
-            for column in range(start, stop):
-                marks[row, column] = REMOVED
+            _touch(marks, levels, act, value, row, start, stop)
+
+
+@kernel
+def _cut(marks: Bytes, levels: Bytes, row: int, column: int) -> None:
+    if marks[row, column] == ADDED or levels[row, column] > 0:
+        marks[row, column] = REMOVED
+
+
+@kernel
+def cut_out(marks: Bytes, levels: Bytes, points: Int64s) -> None:
+    """Remove what is on, or could be by its level, inside the closed line through points and on it.
+
+    A side from (x, y) down to (x1, y1) crosses the rows y ≤ row < y1, at ⌈x + (row − y)·(x1 − x)/(y1 − y)⌉; a
+    pixel is inside if an odd number of sides cross its row at or left of it.
+    """
+    height, count = marks.shape[0], points.size
+    first = np.zeros(height + 1, dtype=np.int64)
+    for at in range(0, count, 2):
+        y, y1 = points[at + 1], points[(at + 3) % count]
+        for row in range(min(y, y1), max(y, y1)):
+            first[row + 1] += 1
+    for row in range(height):
+        first[row + 1] += first[row]
+    crossings = np.empty(first[height], dtype=np.int64)
+    used = np.zeros(height, dtype=np.int64)
+    for at in range(0, count, 2):
+        x, y, x1, y1 = points[at], points[at + 1], points[(at + 2) % count], points[(at + 3) % count]
+        slope = _slope(x, y, x1, y1)
+        error = slope[2] + slope[3]
+        across, down = x, y
+        while across != x1 or down != y1:
+            across, down, error = _next(across, down, error, slope)
+            _cut(marks, levels, down, across)
+        if y > y1:
+            x, y, x1, y1 = x1, y1, x, y
+        for row in range(y, y1):
+            crossings[first[row] + used[row]] = x - (y - row) * (x1 - x) // (y1 - y)
+            used[row] += 1
+    _cut(marks, levels, points[1], points[0])
+    for row in range(height):
+        here = crossings[first[row] : first[row + 1]]
+        here.sort()
+        for at in range(0, here.size, 2):
+            for column in range(here[at], here[at + 1]):
+                _cut(marks, levels, row, column)
 
 
 @kernel

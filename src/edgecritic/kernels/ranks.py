@@ -7,7 +7,7 @@ import numpy as np
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Int64s, UInt16s, UInt64s
 
-__all__ = ["nearest_ranks", "shared_bits"]
+__all__ = ["by_rank", "near_pixels", "nearest_ranks", "shared_bits"]
 
 
 @kernel
@@ -23,6 +23,42 @@ def nearest_ranks(cells: int, pixels: Int64s, steps: Int64s, ranks: UInt16s) -> 
         rank = ranks[step]
         for pixel in pixels:
             found[pixel + steps[step]] = rank
+    return found
+
+
+@kernel
+def near_pixels(pixels: Int64s, ranks: UInt16s, below: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+    """Return the pixels whose rank lies below the last limit, their ranks, and how many lie below each.
+
+    `ranks` are those of all cells.
+    """
+    last = below.size - 1
+    sizes = np.zeros_like(below)
+    near, near_ranks = np.empty_like(pixels), np.empty_like(pixels)
+    count = 0
+    for pixel in pixels:
+        rank = np.int64(ranks[pixel])
+        if rank < below[last]:
+            near[count] = pixel
+            near_ranks[count] = rank
+            count += 1
+            for level in range(below.size):
+                sizes[level] += rank < below[level]
+    return near[:count], near_ranks[:count], sizes
+
+
+@kernel
+def by_rank(pixels: Int64s, ranks: Int64s, below: int) -> Int64s:
+    """Return pixels, whose ranks lie below a limit, in the order of these; of equal rank in their order."""
+    place = np.zeros(below + 1, dtype=np.int64)
+    for rank in ranks:
+        place[rank + 1] += 1
+    for rank in range(below):
+        place[rank + 1] += place[rank]
+    found = np.empty_like(pixels)
+    for n in range(pixels.size):
+        found[place[ranks[n]]] = pixels[n]
+        place[ranks[n]] += 1
     return found
 
 

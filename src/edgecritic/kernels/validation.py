@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgecritic.kernels._jit import kernel
+from edgecritic.kernels._jit import inlined, kernel
 from edgecritic.kernels.arrays import Bools, Float64s, Int64s, UInt16s
 from edgecritic.kernels.grid import Grid, Neighbourhood
 
@@ -85,42 +85,47 @@ def line_of_sight(grid: Grid, near: Neighbourhood, spacing: tuple[float, ...], c
     )
 
 
-@kernel
-def _blocked(source: Bools, p: int, cells: Int64s) -> bool:
-    for cell in cells:  # noqa: SIM110
-        if source[p + cell]:
+@inlined
+def _blocked(source: Bools, p: int, blockers: Int64s, begin: int | np.int64, end: int | np.int64) -> bool:
+    """Tell whether a source pixel lies on the cells blockers[begin] … blockers[end − 1] around p."""
+    for at in range(begin, end):  # noqa: SIM110
+        if source[p + blockers[at]]:
             return True
     return False
 
 
-@kernel
-def _inside(sight: Sight, radii: Int64s, i: int | np.int64, j: int) -> bool:
-    for axis in range(radii.size):  # noqa: SIM110
-        if abs(sight.steps[i, axis] + sight.steps[j, axis]) > radii[axis]:
-            return False
-    return True
-
-
-@kernel
+@inlined
 def _same_side(
-    sight: Sight, radii: Int64s, source: Bools, p: int, i: int | np.int64, lowest_cosine: float, begin: int
+    source: Bools,
+    p: int,
+    i: int | np.int64,
+    begin: int | np.int64,
+    radii: Int64s,
+    lowest_cosine: float,
+    steps: Int64s,
+    vectors: Float64s,
+    lengths: Float64s,
+    flat: Int64s,
 ) -> bool:
     """Tell whether p or a source pixel on its side is a nearest source pixel of q = p + offset i.
 
     Source pixels are looked for in the window of half side `radii` around p; the offsets before `begin` lead
-    from q to none.
+    from q to none. The tables are those of `Sight`.
     """
-    lengths = sight.lengths
-    q = p + sight.flat[i]
+    q = p + flat[i]
     nearest = lengths[i]
     for j in range(begin, lengths.size):
         if lengths[j] > nearest:
             break
-        if _inside(sight, radii, i, j) and source[q + sight.flat[j]]:
+        if not source[q + flat[j]]:
+            continue
+        inside = True
+        dot = 0.0
+        for axis in range(radii.size):
+            inside &= abs(steps[i, axis] + steps[j, axis]) <= radii[axis]
+            dot -= vectors[i, axis] * vectors[j, axis]
+        if inside:
             nearest = lengths[j]
-            dot = 0.0
-            for axis in range(radii.size):
-                dot -= sight.vectors[i, axis] * sight.vectors[j, axis]
             if dot >= lowest_cosine * lengths[i] * lengths[j]:
                 return True
     return bool(nearest == lengths[i])
@@ -138,27 +143,27 @@ def validate(
 
     `lowest_cosine` is the cosine of the largest angle, a little lower to allow for rounding.
     """
+    steps, vectors, lengths, flat, direct, start, blockers, radii, corner = sight
     partner = np.full(pixels.size, -1, dtype=np.int64)
     for k in range(pixels.size):
         p = pixels[k]
         if target[p]:
             partner[k] = p
             continue
-        for step in sight.corner:
+        for step in corner:
             if target[p + step]:
                 partner[k] = p + step
                 break
         if partner[k] >= 0:
             continue
-        for i in range(sight.flat.size):
-            if not target[p + sight.flat[i]]:
+        for i in range(flat.size):
+            if not target[p + flat[i]]:
                 continue
-            cells = sight.blockers[sight.start[i] : sight.start[i + 1]]
-            if sight.direct[i] or (
-                not _blocked(source, p, cells)
-                and _same_side(sight, sight.radii, source, p, i, lowest_cosine, 0)
+            if direct[i] or (
+                not _blocked(source, p, blockers, start[i], start[i + 1])
+                and _same_side(source, p, i, 0, radii, lowest_cosine, steps, vectors, lengths, flat)
             ):
-                partner[k] = p + sight.flat[i]
+                partner[k] = p + flat[i]
                 break
     return partner
 
@@ -166,7 +171,7 @@ def validate(
 @kernel
 def count_valid(
     pixels: Int64s,
-    ranks: UInt16s,
+    ranks: Int64s,
     source: Bools,
     source_ranks: UInt16s,
     target: Bools,
@@ -175,33 +180,36 @@ def count_valid(
     radii: Int64s,
     lowest_cosine: float,
 ) -> Int64s:
-    """Return for several tolerances how many of the source `pixels` the target confirms.
+    """Return for several tolerances how many of the source `pixels`, all within reach, the target confirms.
 
     `sight` is that of the largest tolerance; tolerance k has its first limits[k] − 1 offsets, and the window
     radii[k]. The nearest target pixel of pixels[n] is at the offset of rank ranks[n], the zero offset being
     0, and the nearest source pixel of any cell at that of its rank in `source_ranks`.
     """
+    steps, vectors, lengths, flat, direct, start, blockers, _, _ = sight
+    top = limits.size - 1
     counts = np.zeros(limits.size, dtype=np.int64)
     confirmed = np.empty(limits.size, dtype=np.bool_)
     for n in range(pixels.size):
         p = pixels[n]
-        confirmed[:] = ranks[n] == 0
-        i = np.int64(ranks[n]) - 1
-        last = limits.size - 1 if ranks[n] > 0 else -1  # the largest tolerance that has not confirmed p
-        while last >= 0 and i < limits[last] - 1:
-            q = p + sight.flat[i]
-            direct = sight.direct[i]
-            if target[q] and (
-                direct or not _blocked(source, p, sight.blockers[sight.start[i] : sight.start[i + 1]])
+        i = ranks[n] - 1
+        for k in range(limits.size):
+            confirmed[k] = i < 0
+        last = top  # the largest tolerance that has not confirmed p
+        stop = limits[top] - 1 if i >= 0 else i
+        while i < stop:
+            if target[p + flat[i]] and (
+                direct[i] or not _blocked(source, p, blockers, start[i], start[i + 1])
             ):
-                begin = max(int(source_ranks[q]) - 1, 0)
+                begin = max(int(source_ranks[p + flat[i]]) - 1, 0)
                 for k in range(last + 1):
                     if not confirmed[k] and i < limits[k] - 1:
-                        confirmed[k] = direct or _same_side(
-                            sight, radii[k], source, p, i, lowest_cosine, begin
+                        confirmed[k] = direct[i] or _same_side(
+                            source, p, i, begin, radii[k], lowest_cosine, steps, vectors, lengths, flat
                         )
                 while last >= 0 and confirmed[last]:
                     last -= 1
+                stop = limits[last] - 1 if last >= 0 else i
             i += 1
         for k in range(limits.size):
             counts[k] += confirmed[k]

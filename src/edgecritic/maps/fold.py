@@ -32,6 +32,7 @@ __all__ = [
     "check_specks",
     "counting",
     "fold",
+    "fold_layers",
     "most_specks",
     "runs_of",
 ]
@@ -39,7 +40,8 @@ __all__ = [
 MOST_RADIUS: Final = 64
 MOST_SPECK: Final = 1000
 MOST_STEPS: Final = 40_000
-MOST_POINTS: Final = {"draw": 16_000, "erase": 4_100}
+MOST_POINTS: Final = {"draw": 16_000, "erase": 4_100, "reveal": 4_100, "paint": 4_100, "lasso": 4_100}
+MOST_CLASSES: Final = 8
 MOST_RUNS: Final = 600_000
 SPECK_PIXELS: Final = 100_000_000
 """Pixels of an image, times how often its specks may be removed."""
@@ -59,19 +61,28 @@ class Edit:
 def check_edit(op: Any, data: Any, shape: tuple[int, int]) -> Edit:
     """Return a checked edit, or say what is wrong with it.
 
-    Operations: ``threshold`` {level}, ``erase`` {radius, points}, ``draw`` {points}, ``delete`` {at,
-    scope}, ``despeckle`` {size}, ``replace`` {runs}, ``clear``, ``undo``, ``redo``. Points are x, y, x, y,
-    … inside the image.
+    Operations: ``threshold`` {level}, ``erase`` {radius, points}, ``reveal`` {radius, points, level},
+    ``paint`` {radius, points, class, on}, ``draw`` {points}, ``lasso`` {points}, ``delete`` {at, scope},
+    ``despeckle`` {size}, ``replace`` {runs}, ``clear``, ``undo``, ``redo``. Points are x, y, x, y, … inside
+    the image.
+
+    ``reveal`` adds below a brush the pixels of the proposal that reach a level; ``lasso`` removes the pixels
+    of the proposal, and added ones, inside a closed line. ``paint`` gives the pixels below a brush to a class
+    from 1 to 8, or takes them from it; the map stays as it is, and a pixel may be of several classes.
     """
     if not isinstance(op, str) or op not in _FIELDS:
         raise InputError(f"an edit must be one of {', '.join(_FIELDS)}")
     if not isinstance(data, dict) or set(data) != _FIELDS[op]:
         raise InputError(f"the edit {op!r} needs exactly: {', '.join(sorted(_FIELDS[op])) or 'no data'}")
-    if op == "threshold":
+    if op in ("threshold", "reveal"):
         _whole(data["level"], 1, 256, "level")
-    if op == "erase":
+    if op == "paint":
+        _whole(data["class"], 1, MOST_CLASSES, "class")
+        if not isinstance(data["on"], bool):
+            raise InputError("on must be true or false")
+    if op in ("erase", "reveal", "paint"):
         _whole(data["radius"], 0, MOST_RADIUS, "radius")
-    if op in ("erase", "draw"):
+    if op in MOST_POINTS:
         _check_points(data["points"], shape, MOST_POINTS[op])
     if op == "delete":
         if not isinstance(data["at"], list) or len(data["at"]) != 2:
@@ -163,6 +174,30 @@ def fold(levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]) -> BoolAr
     array([[1, 1, 0],
            [1, 0, 0]])
     """
+    return _folded(levels, level, edits).map()
+
+
+def fold_layers(
+    levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]
+) -> tuple[BoolArray, NDArray[np.uint8]]:
+    """Return the map that edits make, and the classes of its pixels: bit k − 1 for class k.
+
+    The arguments are those of :func:`fold`. A map that is cleared or replaced has no classes any more.
+
+    Examples
+    --------
+    >>> line = Edit("draw", {"points": [0, 0, 3, 0]})
+    >>> road = Edit("paint", {"radius": 0, "points": [0, 0, 1, 0], "class": 2, "on": True})
+    >>> fold_layers(np.zeros((2, 4), np.uint8), 1, [line, road])[1]
+    array([[2, 2, 0, 0],
+           [0, 0, 0, 0]], dtype=uint8)
+    """
+    state = _folded(levels, level, edits)
+    found = state.map()
+    return found, np.where(found, 0 if state.layers is None else state.layers, 0).astype(np.uint8)
+
+
+def _folded(levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]) -> LabelState:
     state = LabelState(levels, level)
     specks = 0
     for edit in edits:
@@ -175,7 +210,7 @@ def fold(levels: NDArray[np.uint8], level: int, edits: Iterable[Edit]) -> BoolAr
         state.apply(edit)
     if specks:
         state.apply(Edit("despeckle", {"size": specks}))
-    return state.map()
+    return state
 
 
 class LabelState:
@@ -193,6 +228,7 @@ class LabelState:
         self.levels = np.ascontiguousarray(levels, dtype=np.uint8)
         self.threshold = level
         self.marks = np.zeros(levels.shape, dtype=np.uint8)
+        self.layers: NDArray[np.uint8] | None = None
 
     @property
     def _least(self) -> int:
@@ -216,18 +252,35 @@ class LabelState:
         elif edit.op == "draw":
             kernels.draw(self.marks, np.array(data["points"], dtype=np.int64))
         elif edit.op == "erase":
-            radius = int(data["radius"])
-            reach = [isqrt(radius * radius - down * down) for down in range(-radius, radius + 1)]
-            points = np.array(data["points"], dtype=np.int64)
-            kernels.erase(self.marks, points, np.array(reach, dtype=np.int32))
+            self._brush(self.marks, kernels.ERASE, 0, data)
+        elif edit.op == "reveal":
+            self._brush(self.marks, kernels.REVEAL, int(data["level"]), data)
+        elif edit.op == "paint":
+            if self.layers is None:
+                self.layers = np.zeros(self.marks.shape, dtype=np.uint8)
+            bit = 1 << (int(data["class"]) - 1)
+            self._brush(self.layers, kernels.SET if data["on"] else kernels.UNSET, bit, data)
+        elif edit.op == "lasso":
+            kernels.cut_out(self.marks, self.levels, np.array(data["points"], dtype=np.int64))
         elif edit.op == "delete":
             self._delete(data["at"][0], data["at"][1], data["scope"])
         elif edit.op == "despeckle":
             kernels.remove_specks(self.marks, self.levels, self._least, int(data["size"]))
         elif edit.op == "clear":
+            self.layers = None
             self.marks[:] = kernels.REMOVED
         elif edit.op == "replace":
+            self.layers = None
             kernels.fill_runs(self.marks.ravel(), np.array(data["runs"], dtype=np.int64))
+
+    def _brush(self, target: NDArray[np.uint8], act: int, value: int, data: Mapping[str, Any]) -> None:
+        """Touch what is below the brush along a line: every pixel with dx² + dy² ≤ radius²."""
+        from edgecritic.kernels import edits as kernels
+
+        radius = int(data["radius"])
+        reach = [isqrt(radius * radius - down * down) for down in range(-radius, radius + 1)]
+        points = np.array(data["points"], dtype=np.int64)
+        kernels.brush(target, self.levels, act, value, points, np.array(reach, dtype=np.int32))
 
     def _delete(self, x: int, y: int, scope: str) -> None:
         """Remove the 8-connected pixels around (x, y); a segment ends at the junctions.
@@ -270,7 +323,10 @@ def runs_of(mask: BoolArray) -> list[int]:
 _FIELDS: Final[dict[str, set[str]]] = {
     "threshold": {"level"},
     "erase": {"radius", "points"},
+    "reveal": {"radius", "points", "level"},
+    "paint": {"radius", "points", "class", "on"},
     "draw": {"points"},
+    "lasso": {"points"},
     "delete": {"at", "scope"},
     "despeckle": {"size"},
     "replace": {"runs"},

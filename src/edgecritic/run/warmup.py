@@ -154,7 +154,8 @@ def warm_edits() -> None:
     edits.find_runs(truth.ravel(), line.copy())
     edits.draw(marks, line)
     edits.remove_specks(marks, levels, 1, 9)
-    edits.erase(marks, line, np.array([0, 1, 0], dtype=np.int32))
+    edits.brush(marks, levels, edits.ERASE, 0, line, np.array([0, 1, 0], dtype=np.int32))
+    edits.cut_out(marks, levels, line)
     for remove in (edits.remove_piece, edits.remove_segment):
         edits.draw(marks, line)
         remove(marks, levels, 1, 5, 5)

@@ -120,7 +120,7 @@ def advice(look: CloserLook, ranking: Ranking) -> list[str]:
         return []
     lines.append(
         "Which pixel answers which is told by exact and coherent (one to one) and by validation (one to "
-        "many), not by distance and area. Distance and area take the least time."
+        "many), not by distance and area. These two take the least time, the survey says."
     )
     if ranking:
         changed = sorted({one.strategy for one in rank_changes(ranking)})

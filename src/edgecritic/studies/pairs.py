@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.assignment.counting import PairCounter
+from edgecritic.assignment.counting import Located, PairCounter, Reached
 from edgecritic.assignment.pair import Pair
 from edgecritic.assignment.reach import reach_of
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 from edgecritic.kernels.grid import Grid, longest
-from edgecritic.kernels.ranks import nearest_ranks, shared_bits
+from edgecritic.kernels.ranks import shared_bits
 from edgecritic.kernels.validation import count_valid
 from edgecritic.matching.validation import lowest_cosine, sight_on, window_radii
 
@@ -35,16 +35,14 @@ class PreparedMap:
 
     Attributes
     ----------
-    pixels : flat grid indices of the edge
-    ranks : uint16 array, one per cell of the grid
-        The rank of the distance to the edge among the offsets of the largest tolerance.
+    edge : Located
+        Its pixels, and how near they are to every cell of the grid.
     grown : (tolerances, words) uint64
         The map dilated by each tolerance, a bit per pixel.
     areas : pixels within each tolerance of the edge
     """
 
-    pixels: NDArray[np.int64]
-    ranks: NDArray[np.uint16]
+    edge: Located
     grown: NDArray[np.uint64]
     areas: NDArray[np.int64]
 
@@ -83,25 +81,22 @@ class Comparer:
         nothing = np.zeros((1, 1), dtype=np.bool_)
         around, _ = reach_of(Pair(nothing, nothing, _UNIT, self.tolerances[-1]))
         self._grid = Grid.around(shape, [max(radius, 1) for radius in around.radii])
-        self._steps = self._grid.flat_offsets(around.offsets)
-        self._ranks = np.searchsorted(around.distances, around.distances).astype(np.uint16)
         self._limits = np.array([np.count_nonzero(around.distances <= longest(t)) for t in self.tolerances])
         self._counter = PairCounter(self._grid, around, self.tolerances, _UNIT)
         self._sight = sight_on(self._grid, _UNIT, self.tolerances[-1], corners=False)
+        self._lowest = lowest_cosine(90)
         self._windows = np.array([window_radii(_UNIT, t) for t in self.tolerances])
-        self._masks = [np.zeros(self._grid.size, dtype=np.bool_) for _ in range(2)]
 
     def prepare(self, mask: BoolArray) -> PreparedMap:
         """Make what comparisons of this map need."""
         if mask.shape != self.shape:
             raise InputError(f"expected a map of shape {self.shape}, got {mask.shape}")
-        pixels = self._grid.locate(mask)
-        ranks = nearest_ranks(self._grid.size, pixels, self._steps, self._ranks)
+        edge = self._counter.locate(mask)
         (top, left), (rows, columns) = self._grid.radii, self.shape
-        inside = ranks.reshape(self._grid.padded)[top : top + rows, left : left + columns].reshape(-1)
+        inside = edge.ranks.reshape(self._grid.padded)[top : top + rows, left : left + columns].reshape(-1)
         near = np.stack([inside < limit for limit in self._limits])
         bits = np.packbits(np.pad(near, ((0, 0), (0, -inside.size % 64))), axis=1)
-        return PreparedMap(pixels, ranks, bits.view(np.uint64), near.sum(axis=1))
+        return PreparedMap(edge, bits.view(np.uint64), near.sum(axis=1))
 
     def f(self, first: PreparedMap, second: PreparedMap) -> NDArray[np.float64]:
         """Return F by strategy, tolerance and direction.
@@ -112,51 +107,44 @@ class Comparer:
             Direction 0: `second` is the candidate and `first` the truth; 1: the other way round. They differ
             for ``distance`` only.
         """
-        n_first, n_second = first.pixels.size, second.pixels.size
-        if n_first == 0 and n_second == 0:
+        one, other = first.edge, second.edge
+        sizes = first_size, second_size = one.pixels.size, other.pixels.size
+        if sizes == (0, 0):
             return np.ones((4, len(self.tolerances), 2))
-        ranks_first, ranks_second = second.ranks[first.pixels], first.ranks[second.pixels]
-        shared = shared_bits(first.grown, second.grown)
-        largest = self._limits[-1]
-        pairs = self._counter.count(
-            first.pixels[ranks_first < largest], second.pixels[ranks_second < largest]
-        )
-        self._masks[0][first.pixels] = self._masks[1][second.pixels] = True
-        seen_first = self._confirmed(first, ranks_first, 0)
-        seen_second = self._confirmed(second, ranks_second, 1)
-        self._masks[0][first.pixels] = self._masks[1][second.pixels] = False
+        near_other, near_one = self._counter.reached(one, other), self._counter.reached(other, one)
+        shared = shared_bits(first.grown, second.grown).tolist()
+        areas = list(zip(first.areas.tolist(), second.areas.tolist(), strict=True))
+        pairs = self._counter.count(one, other, near_other, near_one)
+        seen_first = self._confirmed(one, near_other, other).tolist()
+        seen_second = self._confirmed(other, near_one, one).tolist()
+        hits = zip(near_other.sizes.tolist(), near_one.sizes.tolist(), strict=True)
         f = np.zeros((4, len(self.tolerances), 2))
-        for k, limit in enumerate(self._limits):
-            hits_first = int(np.count_nonzero(ranks_first < limit))
-            hits_second = int(np.count_nonzero(ranks_second < limit))
-            f[0, k, 0] = _f(
-                _ratio(hits_second, n_second), _ratio(hits_second, hits_second + n_first - hits_first)
-            )
-            f[0, k, 1] = _f(
-                _ratio(hits_first, n_first), _ratio(hits_first, hits_first + n_second - hits_second)
-            )
-            f[1, k] = _f(_ratio(shared[k], second.areas[k]), _ratio(shared[k], first.areas[k]))
-            f[2, k] = _f(_ratio(pairs[k], n_second), _ratio(pairs[k], n_first))
-            f[3, k] = _f(_ratio(seen_second[k], n_second), _ratio(seen_first[k], n_first))
+        for k, (hit_first, hit_second) in enumerate(hits):
+            missed = first_size - hit_first, second_size - hit_second
+            f[0, k, 0] = _f(_ratio(hit_second, second_size), _ratio(hit_second, hit_second + missed[0]))
+            f[0, k, 1] = _f(_ratio(hit_first, first_size), _ratio(hit_first, hit_first + missed[1]))
+            f[1, k] = _f(_ratio(shared[k], areas[k][1]), _ratio(shared[k], areas[k][0]))
+            f[2, k] = _f(_ratio(pairs[k], second_size), _ratio(pairs[k], first_size))
+            f[3, k] = _f(_ratio(seen_second[k], second_size), _ratio(seen_first[k], first_size))
         return f
 
-    def _confirmed(self, one: PreparedMap, ranks: NDArray[np.uint16], side: int) -> NDArray[np.int64]:
+    def _confirmed(self, one: Located, near: Reached, other: Located) -> NDArray[np.int64]:
         """Return how many pixels of one map the other confirms, by tolerance."""
         return count_valid(
-            one.pixels,
-            ranks,
-            self._masks[side],
+            near.pixels,
+            near.ranks,
+            one.cells,
             one.ranks,
-            self._masks[1 - side],
+            other.cells,
             self._sight,
             self._limits,
             self._windows,
-            lowest_cosine(90),
+            self._lowest,
         )
 
 
 def _ratio(part: int, whole: int) -> float:
-    return float(part) / float(whole) if whole else 0.0
+    return part / whole if whole else 0.0
 
 
 def _f(precision: float, recall: float) -> float:

@@ -135,7 +135,14 @@ def create_app(settings: Settings, database: Database) -> Starlette:
     database : Database
         From :func:`edgecritic.studio.database.open_database`; closed with the application.
     """
-    from edgecritic.studio import judge_views, label_views, owner_views, procedure_views, subject_views
+    from edgecritic.studio import (
+        judge_views,
+        lab_views,
+        label_views,
+        owner_views,
+        procedure_views,
+        subject_views,
+    )
     from edgecritic.studio.routing import Rule, RuledMount
 
     studio = Studio(settings, database)
@@ -154,6 +161,7 @@ def create_app(settings: Settings, database: Database) -> Starlette:
         *subject_views.routes(),
         *procedure_views.routes(),
         *label_views.routes(),
+        *lab_views.routes(),
         *owner_views.routes(),
         RuledMount("/static", Static(_HERE / "static"), Rule("anyone")),
     ]

@@ -21,6 +21,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModul
 from sqlalchemy.orm import Session, sessionmaker
 
 from edgecritic.errors import DataError, InputError
+from edgecritic.studio.fresh import give_fresh_ids
 from edgecritic.studio.private import make_private_file, tighten
 from edgecritic.studio.problems import NotFound
 
@@ -66,6 +67,8 @@ class Database:
         self._writing = sessionmaker(
             engine.execution_options(studio_turn=self._turn), expire_on_commit=False, info={"writes": True}
         )
+        if self.is_sqlite:
+            event.listen(self._writing, "before_flush", give_fresh_ids)
         self._reading = sessionmaker(engine.execution_options(**reading), expire_on_commit=False)
 
     def write(self, work: Callable[[Session], Result]) -> Result:

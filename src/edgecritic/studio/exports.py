@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.background import BackgroundTask
@@ -19,7 +20,7 @@ from edgecritic.annotators.answers import csv_text
 from edgecritic.datasets.write import UndatedZip, bsds_mat_bytes
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.studio import labelling, projects
+from edgecritic.studio import labelling, projects, reviews, volumes
 from edgecritic.studio.models import Annotation, Image, LabelMap
 from edgecritic.studio.pictures import deep_values, encode_png
 
@@ -37,24 +38,43 @@ def encode_map(maps: Sequence[BoolArray], kind: str) -> bytes:
     if kind == "png":
         return encode_png(maps[0])
     if kind == "npy":
-        stream = io.BytesIO()
-        np.save(stream, maps[0], allow_pickle=False)
-        return stream.getvalue()
+        return _npy(maps[0])
     if kind == "mat":
         return bsds_mat_bytes(maps)
     raise InputError(f"a map is written as {', '.join(MEDIA_TYPES)}")
+
+
+def _npy(values: NDArray[Any]) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, values, allow_pickle=False)
+    return stream.getvalue()
+
+
+def _protocol(classes: Sequence[str]) -> str:
+    """Return a protocol of the benchmark that judges these classes by maps as they were drawn."""
+    names = ", ".join(json.dumps(name, ensure_ascii=False) for name in classes)
+    return f'id = "classes"\nrelative_tolerance = 0.0075\n[classes]\nnames = [{names}]\ntruth = "stored"\n'
+
+
+def _painted(session: Session, image_id: int) -> Iterator[tuple[int, Annotation]]:
+    """Yield the submitted maps of people with their ids."""
+    for annotation in _work(session, image_id):
+        if annotation.submitted is not None:
+            yield annotation.invitation_id, annotation
 
 
 def project_zip(session: Session, project_id: int, path: Path) -> int:
     """Write a project into a zip file; return the number of images with labels.
 
     ``images/NAME.png``, ``truth/NAME.mat`` (BSDS form, submitted and imported labels), one folder of
-    ``.png`` per annotator below ``annotators``, detectors below ``predictions``, all edits below ``events``.
+    ``.png`` per annotator below ``annotators``, finished consensus maps below ``consensus``, detectors below
+    ``predictions``, classes below ``classes``, volumes below ``volumes``, all edits below ``events``.
     A folder of a person begins with the person's id; ``annotators.csv`` says who is in which.
     """
     labelled = 0
     images = projects.images_of(session, project_id)
     folders = _Folders(session, project_id)
+    classes = projects.get_project(session, project_id).classes
     taken: set[str] = set()
     with UndatedZip(path, "w") as archive:
         add = archive.writestr
@@ -69,6 +89,12 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
                 person = label.person
                 folder = folders.imported[label.source] if person is None else folders.people[person]
                 add(f"annotators/{folder}/{name}.png", encode_png(label.map))
+            agreed = labelling.consensus_of(session, image.id)
+            if agreed is not None and agreed.submitted is not None:
+                add(f"consensus/{name}.png", encode_png(labelling.map_of(session, agreed)))
+            for person, annotation in _painted(session, image.id) if classes else ():
+                values = labelling.layers_of(session, annotation, len(classes))
+                add(f"classes/{folders.people[person]}/{name}.npy", _npy(values))
             for detector, strength in projects.detector_maps(session, image.id).items():
                 folder = folders.detectors[detector]
                 add(f"predictions/{folder}/{name}.png", encode_png(np.rint(255 * strength)))
@@ -84,9 +110,20 @@ def project_zip(session: Session, project_id: int, path: Path) -> int:
                         {"base": one.base, "created": one.created.isoformat(), "events": one.edits}
                         for one in labelling.versions_of(session, annotation)
                     ],
+                    "comments": [
+                        {"x": one.x, "y": one.y, "text": one.text, "done": one.done is not None}
+                        for one in reviews.comments_of(session, annotation.id)
+                    ],
                 }
                 file = f"events/{name}/{folders.people[mine]}.json"
                 archive.write_parts(file, _document(document, _events(session, annotation)))
+        for volume in volumes.volumes_of(session, project_id):
+            for person, folder in folders.people.items():
+                content = volumes.volume_bytes(session, volume, person)
+                if content is not None:
+                    add(f"volumes/{folder}/{projects.file_name(volume.name)}.nii.gz", content)
+        if classes:
+            add("classes/protocol.toml", _protocol(classes))
         add("annotators.csv", folders.table())
         add("README.txt", _README)
     return labelled
@@ -186,6 +223,10 @@ images/         the photos
 truth/          labels in the BSDS form: edgecritic bench PREDICTIONS --truth truth
 annotators/     the same labels, one folder of PNG files per person, which begins with the person's id
 annotators.csv  the folders with id and name; ids tell people of one name apart
+consensus/      maps that were built from those of several people and finished by the owner
+classes/        of submitted maps the edges of each class, (classes, rows, columns), one folder per person:
+                edgecritic bench PREDICTIONS --truth classes/PERSON --protocol classes/protocol.toml
 predictions/    strength maps of detectors
+volumes/        submitted maps of the slices of volumes, one folder of NIfTI files per person
 events/         every edit; the map is what they make of the proposal, one after the other
 """

@@ -15,7 +15,18 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.studio import auth, judge_views, labelling, layers, projects, subject_views
+from edgecritic.maps.fold import runs_of
+from edgecritic.studio import (
+    auth,
+    judge_views,
+    labelling,
+    layers,
+    projects,
+    reviews,
+    subject_views,
+    teamwork,
+    volumes,
+)
 from edgecritic.studio.app import (
     client,
     ended_for,
@@ -66,6 +77,9 @@ def routes() -> list[RuledRoute]:
         get(f"{work}/overlay.png", overlay, "guest"),
         get(f"{work}/layers/{{kind}}", layer, "guest"),
         get(f"{work}/map.{{kind}}", map_file, "guest"),
+        get(f"{work}/before", map_before, "guest"),
+        get(f"{work}/comments", comments, "guest"),
+        post(f"{work}/comments/{{comment:id}}", comment_done, "guest", SMALL, locks="annotation"),
     ]
 
 
@@ -102,14 +116,27 @@ def guest_page(request: Request, session: Session) -> Response:
             select(Annotation).where(Annotation.invitation_id == invitation.id, projects.is_begun())
         )
     }
+    images = teamwork.images_for(session, invitation)
+    states = {one.id: _state_of(mine.get(one.id)) for one in images}
     return page(
         request,
         "images.html",
         guest=invitation,
         project=session.get_one(Project, invitation.project_id),
-        images=projects.images_of(session, invitation.project_id),
+        images=images,
         mine=mine,
+        states=states,
+        after=next((one.id for one in images if states[one.id] != "done"), None),
     )
+
+
+def _state_of(work: Annotation | None) -> str:
+    """Return how far a person is with an image: ``new``, ``open``, ``back`` (sent back) or ``done``."""
+    if work is None:
+        return "new"
+    if work.returned is not None:
+        return "back"
+    return "open" if work.submitted is None else "done"
 
 
 def label_page(request: Request, session: Session) -> Response:
@@ -117,17 +144,22 @@ def label_page(request: Request, session: Session) -> Response:
     invitation = guest_of(request, session)
     annotation = labelling.open_annotation(session, invitation, whole(request, "image"))
     image = session.get_one(Image, annotation.image_id)
-    order = [one.id for one in projects.images_of(session, image.project_id)]
+    order = [one.id for one in teamwork.images_for(session, invitation)]
+    if image.id not in order:
+        raise NotFound("this image was given to others")
     here = order.index(image.id)
     return page(
         request,
         "label.html",
         guest=invitation,
+        project=session.get_one(Project, image.project_id),
         image=image,
         annotation=annotation,
-        is_deep=projects.has_file(session, image.id, "deep"),
+        is_deep=projects.is_deep(session, image.id),
         coarse=coarse_level(image.width, image.height),
         has_tiles=projects.has_tiles(session, image.id),
+        is_slice=volumes.slice_of(session, image.id) is not None,
+        has_gradient=projects.has_gradient(session, image.id),
         before=order[here - 1] if here else None,
         after=order[here + 1] if here + 1 < len(order) else None,
         number=here + 1,
@@ -279,12 +311,12 @@ def compare_page(request: Request, session: Session) -> Response:
 
 def _next_open(session: Session, invitation: Invitation, image_id: int) -> int | None:
     """Return the image after this one, from the start again at the end, that the person has not submitted."""
-    order = [one.id for one in projects.images_of(session, invitation.project_id or 0)]
+    order = [one.id for one in teamwork.images_for(session, invitation)]
     mine = select(Annotation.image_id).where(
         Annotation.invitation_id == invitation.id, Annotation.submitted.is_not(None)
     )
     done = {image_id, *session.scalars(mine)}
-    here = order.index(image_id)
+    here = order.index(image_id) if image_id in order else 0
     return next((one for one in order[here:] + order[:here] if one not in done), None)
 
 
@@ -322,6 +354,32 @@ def map_file(request: Request, session: Session) -> Response:
     plain = projects.file_name(name).encode("ascii", "replace").decode().replace("?", "_")
     headers = {"content-disposition": f'attachment; filename="{plain}.{kind}"'}
     return Response(content, media_type=MEDIA_TYPES[kind], headers=headers)
+
+
+def map_before(request: Request, session: Session) -> Response:
+    """Send the person's map of the neighbouring slice of a volume, as runs."""
+    _, annotation = _work(request, session)
+    return JSONResponse({"runs": runs_of(volumes.map_before(session, annotation))})
+
+
+def comments(request: Request, session: Session) -> Response:
+    """Send what the owner says of the map."""
+    _, annotation = _work(request, session)
+    listed = [
+        {"id": one.id, "x": one.x, "y": one.y, "text": one.text, "done": one.done is not None}
+        for one in reviews.comments_of(session, annotation.id)
+    ]
+    return JSONResponse({"comments": listed})
+
+
+def comment_done(request: Request, session: Session, document: Any) -> Response:
+    """Mark a comment as done, or as open again."""
+    _, annotation = _work(request, session)
+    done = document.get("done") if isinstance(document, dict) else None
+    if not isinstance(done, bool):
+        raise InputError("done must be true or false")
+    reviews.set_done(session, annotation, whole(request, "comment"), done=done)
+    return JSONResponse({"done": done})
 
 
 def _work(request: Request, session: Session) -> tuple[Invitation, Annotation]:

@@ -11,13 +11,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Text, cast, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
-from edgecritic.maps.fold import Edit, check_edit, check_key, check_specks, counting, fold, runs_of
+from edgecritic.maps.fold import (
+    Edit,
+    check_edit,
+    check_key,
+    check_specks,
+    counting,
+    fold,
+    fold_layers,
+    runs_of,
+)
 from edgecritic.studio import projects
 from edgecritic.studio.database import hold
 from edgecritic.studio.models import Annotation, Event, Image, Invitation, Version, now
@@ -29,6 +40,7 @@ __all__ = [
     "NewEvent",
     "Score",
     "append_events",
+    "consensus_of",
     "count_events",
     "edits_of",
     "event_page",
@@ -36,6 +48,7 @@ __all__ = [
     "import_map",
     "keep_version",
     "labels_of",
+    "layers_of",
     "map_of",
     "open_annotation",
     "parse_events",
@@ -247,6 +260,14 @@ def map_of(session: Session, annotation: Annotation) -> BoolArray:
         return fold(projects.levels(session, image.id), image.level, edits_of(session, annotation))
 
 
+def layers_of(session: Session, annotation: Annotation, classes: int) -> NDArray[np.uint8]:
+    """Return a map of the edges of each class, (classes, rows, columns), 0 and 1."""
+    image = session.get_one(Image, annotation.image_id)
+    with _folding:
+        _, bits = fold_layers(projects.levels(session, image.id), image.level, edits_of(session, annotation))
+    return np.stack([(bits >> place) & 1 for place in range(classes)]).astype(np.uint8)
+
+
 def keep_version(session: Session, annotation: Annotation, document: Any) -> Version:
     """Keep edits that could not become part of a map; sent again under the same key they are kept once."""
     image = session.get_one(Image, annotation.image_id)
@@ -287,6 +308,16 @@ def submit(session: Session, annotation: Annotation, known: object) -> None:
     if known != count_events(session, annotation):
         raise InputError("the number of edits does not agree", remedy="load the page again")
     annotation.submitted = annotation.submitted or now()
+    annotation.returned = None
+
+
+def consensus_of(session: Session, image_id: int) -> Annotation | None:
+    """Return the consensus map of an image, if there is one."""
+    return session.scalar(
+        select(Annotation)
+        .join(Invitation, Invitation.id == Annotation.invitation_id)
+        .where(Annotation.image_id == image_id, Invitation.is_consensus.is_(True), projects.is_begun())
+    )
 
 
 def reopen(session: Session, annotation: Annotation) -> None:
@@ -299,7 +330,11 @@ def labels_of(session: Session, image_id: int) -> list[Label]:
     rows = session.execute(
         select(Annotation, Invitation.name)
         .join(Invitation, Invitation.id == Annotation.invitation_id)
-        .where(Annotation.image_id == image_id, Annotation.submitted.is_not(None))
+        .where(
+            Annotation.image_id == image_id,
+            Annotation.submitted.is_not(None),
+            Invitation.is_consensus.is_(False),
+        )
         .order_by(Annotation.invitation_id)
     ).all()
     equal = Counter(name for _, name in rows)

@@ -11,7 +11,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LARGE", "TILE", "TileFile", "coarse_level", "is_large", "packed", "shrink_map", "tiles_of"]
+__all__ = [
+    "LARGE",
+    "TILE",
+    "TileFile",
+    "coarse_level",
+    "is_large",
+    "packed",
+    "shrink_map",
+    "shrink_photo",
+    "tiles_of",
+]
 
 TILE: Final = 1024
 """Side of a tile in pixels; those at the right and at the bottom are smaller."""
@@ -80,13 +90,36 @@ def packed(values: NDArray[Any]) -> bytes:
     return gzip.compress(np.ascontiguousarray(values).tobytes(), 4, mtime=0)
 
 
+def shrink_photo(values: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """Return a photo with 16 bits of half the size, the mean of each four pixels, rounded.
+
+    Rows and columns at the end of an odd size are their own mean.
+
+    Examples
+    --------
+    >>> shrink_photo(np.array([[0, 4, 9], [8, 8, 10]], np.uint16))
+    array([[ 5, 10]], dtype=uint16)
+    """
+    rows, columns = values.shape
+    even = np.pad(values, ((0, rows % 2), (0, columns % 2)), mode="edge")
+    total = np.zeros(((rows + 1) // 2, (columns + 1) // 2), np.uint32)
+    for down in (0, 1):
+        for right in (0, 1):
+            total += even[down::2, right::2]
+    return ((total + 2) >> 2).astype(np.uint16)
+
+
 def tiles_of(
-    photo: NDArray[np.uint8], proposal: NDArray[np.uint8], gradient: NDArray[np.uint8]
+    photo: NDArray[np.uint8],
+    proposal: NDArray[np.uint8],
+    gradient: NDArray[np.uint8],
+    deep: NDArray[np.uint16] | None = None,
 ) -> Iterator[TileFile]:
     """Yield the tiles of a large image.
 
-    The photo has all levels down to one tile, as JPEG; the proposal the full size and the one of
-    `coarse_level`, the gradient the full size, both as packed bytes.
+    The photo has all levels down to one tile, as JPEG, and so have its values if it has 16 bits (`deep`), two
+    packed bytes each, the lower first; the gradient too has all levels, the proposal the full size and the
+    one of `coarse_level`, both as packed bytes.
     """
     from PIL import Image
 
@@ -102,15 +135,21 @@ def tiles_of(
         if max(picture.size) <= TILE:
             break
         picture, level = picture.reduce(2), level + 1
+    if deep is not None:
+        for depth in range(level + 1):
+            yield from _packed_tiles("deep", depth, deep.astype("<u2", copy=False))
+            deep = shrink_photo(deep)
+    for depth in range(level + 1):
+        yield from _packed_tiles("gradient", depth, gradient)
+        gradient = shrink_map(gradient)
     yield from _packed_tiles("proposal", 0, proposal)
-    yield from _packed_tiles("gradient", 0, gradient)
     small = proposal
     for _ in range(coarse_level(width, height)):
         small = shrink_map(small)
     yield from _packed_tiles("proposal", coarse_level(width, height), small)
 
 
-def _packed_tiles(kind: str, level: int, values: NDArray[np.uint8]) -> Iterator[TileFile]:
+def _packed_tiles(kind: str, level: int, values: NDArray[Any]) -> Iterator[TileFile]:
     for row, column, (top, left, bottom, right) in _grid(*values.shape):
         content = packed(values[top:bottom, left:right])
         yield TileFile(kind, level, row, column, "application/octet-stream", content)

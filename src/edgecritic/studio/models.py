@@ -17,6 +17,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -25,6 +26,8 @@ __all__ = [
     "Base",
     "Answer",
     "Annotation",
+    "Assignment",
+    "Comment",
     "Event",
     "Experiment",
     "Image",
@@ -35,10 +38,12 @@ __all__ = [
     "Participation",
     "Project",
     "Secret",
+    "Slice",
     "Slot",
     "Tile",
     "Trial",
     "Version",
+    "Volume",
     "now",
 ]
 
@@ -97,11 +102,13 @@ class Secret(Base):
 
 
 class Project(Base):
-    """A set of images that people label."""
+    """A set of images that people label; annotators see the guideline, and may give edges to classes."""
 
     __tablename__ = "projects"
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    guideline: Mapped[str] = mapped_column(Text, default="", server_default="")
+    classes: Mapped[list[Any]] = mapped_column(default=list, server_default="[]")
     created: Mapped[datetime] = mapped_column(default=now)
 
 
@@ -142,6 +149,31 @@ class Tile(Base):
     content: Mapped[bytes] = mapped_column(LargeBinary)
 
 
+class Volume(Base):
+    """A volume whose slices along the third axis are images.
+
+    `geometry` has ``affine``, ``shape`` and ``placed`` of :class:`edgecritic.geometry.Geometry`.
+    """
+
+    __tablename__ = "volumes"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    project_id: Mapped[int] = _reference("projects.id", index=False)
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    geometry: Mapped[dict[str, Any]]
+    created: Mapped[datetime] = mapped_column(default=now)
+
+
+class Slice(Base):
+    """An image that is a slice of a volume; places count from 0."""
+
+    __tablename__ = "slices"
+    __table_args__ = (UniqueConstraint("volume_id", "place"),)
+    image_id: Mapped[int] = mapped_column(ForeignKey("images.id", ondelete="CASCADE"), primary_key=True)
+    volume_id: Mapped[int] = _reference("volumes.id", index=False)
+    place: Mapped[int]
+
+
 class LabelMap(Base):
     """A map that was not drawn here: an imported label or the strength map of a detector."""
 
@@ -159,7 +191,8 @@ class Invitation(Base):
     """A person's access to one project or one experiment.
 
     The id is the person; several may have one name. Subjects of an experiment are numbered from 0, and the
-    number decides their schedule. `is_owner` marks the one place of the owner among a project's annotators.
+    number decides their schedule. `is_owner` marks the one place of the owner among a project's annotators,
+    and with `is_consensus` the one where the owner edits maps that were built from those of all.
     Of a subject whose data were deleted the row stays, without a name, so that the number is not given again.
     """
 
@@ -169,6 +202,7 @@ class Invitation(Base):
     experiment_id: Mapped[int | None] = _reference("experiments.id")
     name: Mapped[str] = mapped_column(String(NAME_LENGTH))
     is_owner: Mapped[bool] = mapped_column(default=False)
+    is_consensus: Mapped[bool] = mapped_column(default=False, server_default=false())
     number: Mapped[int | None]
     token_hash: Mapped[str | None] = mapped_column(String(64), unique=True)
     created: Mapped[datetime] = mapped_column(default=now)
@@ -199,6 +233,32 @@ class Annotation(Base):
     invitation_id: Mapped[int] = _reference("invitations.id")
     created: Mapped[datetime] = mapped_column(default=now)
     submitted: Mapped[datetime | None]
+    returned: Mapped[datetime | None]
+
+
+class Assignment(Base):
+    """An image that a person shall label; who has none labels all."""
+
+    __tablename__ = "assignments"
+    invitation_id: Mapped[int] = mapped_column(
+        ForeignKey("invitations.id", ondelete="CASCADE"), primary_key=True
+    )
+    image_id: Mapped[int] = mapped_column(
+        ForeignKey("images.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+
+
+class Comment(Base):
+    """What the owner says of a place of a person's map, until the person has done it."""
+
+    __tablename__ = "comments"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    annotation_id: Mapped[int] = _reference("annotations.id")
+    x: Mapped[int]
+    y: Mapped[int]
+    text: Mapped[str] = mapped_column(Text)
+    created: Mapped[datetime] = mapped_column(default=now)
+    done: Mapped[datetime | None]
 
 
 class Event(Base):
@@ -339,6 +399,7 @@ Index("ix_experiments_join", Experiment.join_hash, unique=True)
 Index(
     "ix_invitations_owner",
     Invitation.project_id,
+    Invitation.is_consensus,
     unique=True,
     sqlite_where=text("is_owner"),
     postgresql_where=text("is_owner"),

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from edgecritic.errors import InputError
-from edgecritic.studio import auth, experiments, labelling, layers, projects
+from edgecritic.studio import auth, experiments, labelling, layers, projects, reviews, teamwork, volumes
 from edgecritic.studio.app import (
     OWNER_COOKIE,
     client,
@@ -46,6 +46,8 @@ def routes() -> list[RuledRoute]:
         post("/logout", logout, "anyone", FORM, locks="session, if there is one"),
         post("/projects", create_project, "owner", FORM, locks="new project"),
         get(project, project_page, "owner"),
+        get(f"{project}/people", people_page, "owner"),
+        get(f"{project}/experiments", experiments_page, "owner"),
         post(f"{project}/images", add_image, "owner", UPLOAD, locks="project"),
         post(f"{project}/maps", add_map, "owner", UPLOAD, locks="image"),
         post(f"{project}/detect", detect, "owner", FORM, locks="project"),
@@ -139,7 +141,21 @@ def create_project(_request: Request, session: Session, form: dict[str, str]) ->
 
 
 def project_page(request: Request, session: Session) -> Response:
-    """Show a project."""
+    """Show the images of a project."""
+    return _project(request, session, "images")
+
+
+def people_page(request: Request, session: Session) -> Response:
+    """Show who labels the images of a project, and how far they are."""
+    return _project(request, session, "people")
+
+
+def experiments_page(request: Request, session: Session) -> Response:
+    """Show the experiments of a project."""
+    return _project(request, session, "experiments")
+
+
+def _project(request: Request, session: Session, tab: str) -> Response:
     from edgecritic.detectors import detectors
 
     project = projects.get_project(session, whole(request, "project"))
@@ -147,20 +163,27 @@ def project_page(request: Request, session: Session) -> Response:
     return page(
         request,
         "project.html",
+        tab=tab,
         project=project,
         rows=rows,
         people=projects.people_of(session, project_id=project.id),
-        at_work=projects.at_work(session, project.id),
+        progress=projects.progress_of(session, project.id) if tab == "people" else {},
+        assigned=teamwork.assigned_counts(session, project.id) if tab == "people" else {},
         experiments=experiments.experiments_of(session, project.id),
         detectors=sorted(detectors.names()),
+        volumes=volumes.volumes_of(session, project.id) if tab == "images" else [],
         ready=sum(row.detectors > 0 and row.labels + row.submitted >= 2 for row in rows),
     )
 
 
 def add_image(request: Request, session: Session, content: bytes) -> Response:
-    """Take a photo; its content decides what it is."""
-    upload = read_photo(content, studio_of(request).settings.upload_pixels)
-    name = request.query_params.get("name", "")
+    """Take a photo, or a volume, whose slices become images; the content decides what it is."""
+    most, name = studio_of(request).settings.upload_pixels, request.query_params.get("name", "")
+    if volumes.is_volume(content):
+        slices = volumes.read_slices(content, most)
+        volume, images = volumes.add_volume(session, whole(request, "project"), name, slices)
+        return JSONResponse({"id": images[0].id, "name": volume.name, "slices": len(images)}, 201)
+    upload = read_photo(content, most)
     made = projects.add_image(session, whole(request, "project"), name, upload)
     return JSONResponse({"id": made.id, "name": made.name}, 201)
 
@@ -216,7 +239,8 @@ def invite(request: Request, session: Session, document: Any) -> Response:
 def revoke(request: Request, session: Session, _form: dict[str, str]) -> Response:
     """Take an invitation back."""
     found = projects.revoke(session, whole(request, "invitation"))
-    target = f"/projects/{found.project_id}" if found.project_id else f"/experiments/{found.experiment_id}"
+    project, experiment = found.project_id, found.experiment_id
+    target = f"/projects/{project}/people" if project else f"/experiments/{experiment}"
     return RedirectResponse(target, 303)
 
 
@@ -251,7 +275,7 @@ def image_page(request: Request, session: Session) -> Response:
     work = session.execute(
         select(Annotation, Invitation.name)
         .join(Invitation, Invitation.id == Annotation.invitation_id)
-        .where(Annotation.image_id == image.id, projects.is_begun())
+        .where(Annotation.image_id == image.id, projects.is_begun(), Invitation.is_consensus.is_(False))
         .order_by(Annotation.id)
     ).all()
     return page(
@@ -262,6 +286,9 @@ def image_page(request: Request, session: Session) -> Response:
         has_tiles=projects.has_tiles(session, image.id),
         layers=_shown_layers(f"/projects/{image.project_id}/images/{image.id}", labels),
         work=work,
+        open_comments=reviews.open_comments(session, [annotation.id for annotation, _ in work]),
+        imported=projects.imported_maps(session, image.id),
+        agreed=labelling.consensus_of(session, image.id),
         labels=labels,
         agreement=None if found is None else found.agreement.tolist(),
         pixels=[int(one.sum()) for one in maps],

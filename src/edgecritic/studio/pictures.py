@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from edgecritic.studio.large import TileFile, is_large, tiles_of
 __all__ = [
     "Upload",
     "as_map",
+    "as_photo",
     "decode_png",
     "deep_values",
     "encode_png",
@@ -27,8 +30,10 @@ __all__ = [
     "kind_of",
     "levels_of",
     "make_upload",
+    "read_content",
     "read_map_file",
     "read_photo",
+    "stored_content",
     "thumbnail",
     "windowed",
 ]
@@ -94,7 +99,7 @@ def read_photo(content: bytes, most_pixels: int) -> Upload:
     if suffix not in _PHOTOS:
         raise InputError("is no photo: PNG, JPEG, BMP, TIFF or PGM was expected")
     _check_header(content, most_pixels)
-    return make_upload(_as_photo(_read(content, suffix, "read_array")[0]))
+    return make_upload(as_photo(read_content(content, suffix, "read_array")[0]))
 
 
 def make_upload(values: NDArray[Any]) -> Upload:
@@ -109,7 +114,9 @@ def make_upload(values: NDArray[Any]) -> Upload:
             f"has {width}×{height} pixels", remedy=f"at least {_SMALLEST_SIDE}×{_SMALLEST_SIDE} are needed"
         )
     found = propose(values)
-    shown = windowed(values) if values.dtype == np.uint16 else values.astype(np.uint8, copy=False)
+    deep = values if values.dtype == np.uint16 else None
+    shown = values.astype(np.uint8, copy=False) if deep is None else windowed(deep)
+    tiles = tiles_of(shown, found.levels, found.gradient, deep) if is_large(width, height) else ()
     return Upload(
         width=width,
         height=height,
@@ -119,8 +126,8 @@ def make_upload(values: NDArray[Any]) -> Upload:
         proposal=encode_png(found.levels),
         gradient=encode_png(found.gradient),
         thumb=thumbnail(shown),
-        deep=_two_bytes(values) if values.dtype == np.uint16 else b"",
-        tiles=tuple(tiles_of(shown, found.levels, found.gradient)) if is_large(width, height) else (),
+        deep=b"" if deep is None else _two_bytes(deep),
+        tiles=tuple(tiles),
     )
 
 
@@ -177,7 +184,7 @@ def read_map_file(content: bytes, kind: str, shape: tuple[int, int], most_pixels
     suffix = kind_of(content)
     if suffix in _PHOTOS:
         _check_header(content, most_pixels)
-    found = _read(content, suffix, "read_truths" if kind == "label" else "read_strength")
+    found = read_content(content, suffix, "read_truths" if kind == "label" else "read_strength")
     for one in found:
         if one.shape != shape:
             remedy = f"; {SIDEWAYS}" if one.shape == shape[::-1] else ""
@@ -234,18 +241,26 @@ def _check_header(content: bytes, most_pixels: int) -> None:
         )
 
 
-def _read(content: bytes, suffix: str, reader: str) -> list[NDArray[Any]]:
+def read_content(content: bytes, suffix: str, reader: str) -> list[NDArray[Any]]:
+    """Return what a reader makes of the content of a file, in a process of its own."""
+    with stored_content(content, suffix) as path:
+        return read_apart(reader, path)
+
+
+@contextmanager
+def stored_content(content: bytes, suffix: str) -> Iterator[Path]:
+    """Keep what was uploaded as a file for a while; what is said of the file does not name it."""
     with tempfile.TemporaryDirectory(prefix="edgecritic-") as folder:
         path = Path(folder) / f"upload{suffix}"
         path.write_bytes(content)
         try:
-            return read_apart(reader, path)
+            yield path
         except EdgeCriticError as error:
             kind = DataError if isinstance(error, DataError) else InputError
             raise kind(error.message, remedy=error.remedy) from error  # the path is of this machine
 
 
-def _as_photo(values: NDArray[Any]) -> NDArray[np.uint8] | NDArray[np.uint16]:
+def as_photo(values: NDArray[Any]) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """Return a photo with 8 bits, or one channel with 16: other numbers are scaled from least to largest."""
     if values.dtype == np.bool_:
         return values.astype(np.uint8) * 255

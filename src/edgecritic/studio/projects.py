@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, delete, exists, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer
 
 from edgecritic.errors import InputError
 from edgecritic.studio import auth
@@ -19,6 +20,7 @@ from edgecritic.studio.database import hold
 from edgecritic.studio.models import (
     NAME_LENGTH,
     Annotation,
+    Assignment,
     Event,
     Image,
     ImageFile,
@@ -34,9 +36,9 @@ from edgecritic.studio.problems import Conflict, NotFound
 
 __all__ = [
     "ImageRow",
+    "Progress",
     "add_image",
     "add_maps",
-    "at_work",
     "clean_name",
     "create_project",
     "detector_maps",
@@ -45,15 +47,19 @@ __all__ = [
     "get_image",
     "get_project",
     "has_file",
+    "has_gradient",
     "has_tiles",
     "image_rows",
     "images_of",
+    "imported_maps",
     "invite",
     "is_begun",
+    "is_deep",
     "label_maps",
     "levels",
     "owner_invitation",
     "people_of",
+    "progress_of",
     "renew",
     "revoke",
     "tile_of",
@@ -61,18 +67,35 @@ __all__ = [
 
 _MOST_IMAGES = 5000
 _MOST_MAPS = 200
-_ENDING = re.compile(r"\.(png|jpe?g|bmp|tiff?|p[bgp]m|npy|mat)$", re.IGNORECASE)
+_ENDING = re.compile(r"\.(png|jpe?g|bmp|tiff?|p[bgp]m|npy|mat|nii(\.gz)?)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ImageRow:
-    """An image as the project's page shows it."""
+    """An image as the project's page shows it: how many have begun, submitted, and are wanted to."""
 
     image: Image
     started: int
     submitted: int
     labels: int
     detectors: int
+    wanted: int
+
+    @property
+    def state(self) -> str:
+        """``new``, ``open`` (somebody has begun) or ``done`` (all who are wanted have submitted)."""
+        if self.submitted and self.submitted >= self.wanted:
+            return "done"
+        return "open" if self.started else "new"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a person has done in a project."""
+
+    begun: int
+    submitted: int
+    last: datetime | None
 
 
 def clean_name(text: object, what: str = "name") -> str:
@@ -144,42 +167,70 @@ def image_rows(session: Session, project_id: int) -> list[ImageRow]:
         image: (started, submitted)
         for image, started, submitted in session.execute(
             select(Annotation.image_id, func.count(), func.count(Annotation.submitted))
-            .join(Image, Image.id == Annotation.image_id)
-            .where(Image.project_id == project_id, is_begun())
+            .join(Invitation, Invitation.id == Annotation.invitation_id)
+            .where(Invitation.project_id == project_id, Invitation.is_consensus.is_(False), is_begun())
             .group_by(Annotation.image_id)
         )
     }
+    given = _given(session, project_id)
+    invited = [
+        one.id
+        for one in people_of(session, project_id=project_id)
+        if one.revoked is None and not one.is_owner
+    ]
+    free = sum(one not in given for one in invited)
+    wanted = Counter(image for one in invited for image in given.get(one, ()))
     maps = {
         (image, kind): count
         for image, kind, count in session.execute(
             select(LabelMap.image_id, LabelMap.kind, func.count()).group_by(LabelMap.image_id, LabelMap.kind)
         )
     }
-    return [
-        ImageRow(
-            image,
-            *work.get(image.id, (0, 0)),
-            maps.get((image.id, "label"), 0),
-            maps.get((image.id, "detector"), 0),
-        )
-        for image in images_of(session, project_id)
-    ]
+    rows = []
+    for image in images_of(session, project_id):
+        started, submitted = work.get(image.id, (0, 0))
+        labels, detectors = (maps.get((image.id, kind), 0) for kind in ("label", "detector"))
+        people = max(started, free + wanted[image.id])
+        rows.append(ImageRow(image, started, submitted, labels, detectors, people))
+    return rows
+
+
+def _given(session: Session, project_id: int) -> dict[int, set[int]]:
+    """Return by the id of the invitation the images that a person was given; who has none is left out."""
+    rows = session.execute(
+        select(Assignment.invitation_id, Assignment.image_id)
+        .join(Invitation, Invitation.id == Assignment.invitation_id)
+        .where(Invitation.project_id == project_id)
+    )
+    found: dict[int, set[int]] = {}
+    for person, image in rows:
+        found.setdefault(person, set()).add(image)
+    return found
+
+
+def progress_of(session: Session, project_id: int) -> dict[int, Progress]:
+    """Return by the id of the invitation what each person has done; who has only looked is left out."""
+    begun = session.execute(
+        select(Annotation.invitation_id, func.count(), func.count(Annotation.submitted))
+        .join(Invitation, Invitation.id == Annotation.invitation_id)
+        .where(Invitation.project_id == project_id, Invitation.is_consensus.is_(False), is_begun())
+        .group_by(Annotation.invitation_id)
+    ).all()
+    edited = session.execute(
+        select(Annotation.invitation_id, func.max(Event.server_time))
+        .join(Event, Event.annotation_id == Annotation.id)
+        .join(Image, Image.id == Annotation.image_id)
+        .where(Image.project_id == project_id)
+        .group_by(Annotation.invitation_id)
+    )
+    last = {row[0]: row[1] for row in edited}
+    return {person: Progress(count, done, last.get(person)) for person, count, done in begun}
 
 
 def is_begun() -> ColumnElement[bool]:
     """Return the condition that somebody has worked on an image: opening it alone is no work."""
     edited = exists().where(Event.annotation_id == Annotation.id)
     return or_(Annotation.submitted.is_not(None), edited)
-
-
-def at_work(session: Session, project_id: int) -> set[int]:
-    """Return the ids of those who have worked on an image of a project."""
-    query = (
-        select(Annotation.invitation_id)
-        .join(Image, Image.id == Annotation.image_id)
-        .where(Image.project_id == project_id, is_begun())
-    )
-    return set(session.scalars(query))
 
 
 def add_image(session: Session, project_id: int, name: str, upload: Upload) -> Image:
@@ -262,9 +313,23 @@ def tile_of(session: Session, image_id: int, kind: str, level: int, row: int, co
     return found
 
 
-def has_tiles(session: Session, image_id: int) -> bool:
-    """Tell whether an image is shown in tiles; one of an earlier version is not, however large."""
-    return session.scalar(select(exists().where(Tile.image_id == image_id))) or False
+def has_tiles(session: Session, image_id: int, kind: str = "photo") -> bool:
+    """Tell whether an image has tiles of a kind; one of an earlier version has none, however large."""
+    wanted = exists().where(Tile.image_id == image_id, Tile.kind == kind)
+    return session.scalar(select(wanted)) or False
+
+
+def is_deep(session: Session, image_id: int) -> bool:
+    """Tell whether the page can choose which values of a photo are shown."""
+    if has_tiles(session, image_id):
+        return has_tiles(session, image_id, "deep")
+    return has_file(session, image_id, "deep")
+
+
+def has_gradient(session: Session, image_id: int) -> bool:
+    """Tell whether the gradient can be shown at every size; in large images of earlier versions it cannot."""
+    smaller = exists().where(Tile.image_id == image_id, Tile.kind == "gradient", Tile.level == 1)
+    return not has_tiles(session, image_id) or bool(session.scalar(select(smaller)))
 
 
 def levels(session: Session, image_id: int) -> NDArray[np.uint8]:
@@ -278,6 +343,16 @@ def label_maps(session: Session, image_id: int) -> Sequence[LabelMap]:
         select(LabelMap)
         .where(LabelMap.image_id == image_id, LabelMap.kind == "label")
         .order_by(LabelMap.name)
+    ).all()
+
+
+def imported_maps(session: Session, image_id: int) -> Sequence[LabelMap]:
+    """Return the imported labels and the maps of detectors of an image, without their content."""
+    return session.scalars(
+        select(LabelMap)
+        .options(defer(LabelMap.content))
+        .where(LabelMap.image_id == image_id)
+        .order_by(LabelMap.kind.desc(), LabelMap.name)
     ).all()
 
 
@@ -320,14 +395,22 @@ def invite(
     return invitation, token
 
 
-def owner_invitation(session: Session, project_id: int) -> Invitation:
-    """Return the owner's own place among the annotators of a project, made if it is not there."""
+def owner_invitation(session: Session, project_id: int, *, consensus: bool = False) -> Invitation:
+    """Return the owner's own place among the annotators of a project, made if it is not there.
+
+    The owner edits consensus maps at another place, so that they are nobody's label.
+    """
     hold(session, Project, project_id)
     found = session.scalar(
-        select(Invitation).where(Invitation.project_id == project_id, Invitation.is_owner.is_(True))
+        select(Invitation).where(
+            Invitation.project_id == project_id,
+            Invitation.is_owner.is_(True),
+            Invitation.is_consensus.is_(consensus),
+        )
     )
     if found is None:
-        found = Invitation(name="owner", project_id=project_id, is_owner=True)
+        name = "consensus" if consensus else "owner"
+        found = Invitation(name=name, project_id=project_id, is_owner=True, is_consensus=consensus)
         session.add(found)
         session.flush()
     return found

@@ -53,6 +53,8 @@ class Body:
 FORM = Body("form", 16 * 2**10, 10)
 LONG_FORM = Body("form", 256 * 2**10, 20)
 SMALL = Body("JSON", 16 * 2**10, 10)
+TEXT = Body("form", 64 * 2**10, 20)
+PARAGRAPHS = Body("JSON", 64 * 2**10, 20)
 NAMES = Body("JSON", 256 * 2**10, 20)
 EDITS = Body("JSON", 8 * 2**20, 120)
 UPLOAD = Body("file", 0, 300)

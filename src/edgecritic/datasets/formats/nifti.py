@@ -89,6 +89,21 @@ def _write(stream: BinaryIO, array: NDArray[Any], geometry: Geometry, packed: bo
     stream.write(body)
 
 
+def nifti_bytes(array: NDArray[Any], geometry: Geometry) -> bytes:
+    """Return a volume as a packed NIfTI-1 file, the same bytes for the same volume.
+
+    Examples
+    --------
+    >>> geometry = Geometry.of(np.diag([2.0, 2, 3, 1]), (2, 2, 2))
+    >>> found = nifti_bytes(np.ones((2, 2, 2), np.uint8), geometry)
+    >>> int(load_nifti(found).sum()), nifti_geometry(found, verify=True).spacing
+    (8, (2.0, 2.0, 3.0))
+    """
+    stream = io.BytesIO()
+    _write(stream, array, geometry, packed=True)
+    return stream.getvalue()
+
+
 @file_format(
     "nifti",
     suffixes=(".nii", ".nii.gz"),

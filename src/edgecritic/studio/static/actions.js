@@ -3,8 +3,8 @@
 import { clashActions } from "./clash.js";
 import { commit, redo, undo } from "./commit.js";
 import { $, desk, work } from "./desk.js";
-import { send } from "./net.js";
-import { zoom, zoomBy } from "./settings.js";
+import { get, send } from "./net.js";
+import { plainView, zoom, zoomBy } from "./settings.js";
 import { say, showZoom } from "./tell.js";
 
 export const actions = {
@@ -12,7 +12,9 @@ export const actions = {
   "zoom-in": () => { desk.hover = null; zoomBy(1.5); }, "zoom-out": () => { desk.hover = null; zoomBy(1 / 1.5); },
   full: () => { desk.hover = null; zoom(8); },
   finish: () => desk.tool.finish(),
+  plain: plainView,
   clear: () => commit({ op: "clear", data: {} }),
+  before: () => takeBefore().catch((failure) => say(failure.message)),
   import: () => $("import-file").click(),
   panel: () => { document.body.dataset.panel = document.body.dataset.panel === "open" ? "" : "open"; },
   submit: async () => {
@@ -30,9 +32,17 @@ export const actions = {
   },
   "submit-no": () => $("submit-dialog").close(),
   close: () => $("help").close(),
+  guideline: () => $("guideline").showModal(),
+  "guideline-close": () => $("guideline").close(),
   reload: () => location.reload(),
   ...clashActions,
 };
+
+/** Take the map of the neighbouring slice over, as an edit that can be undone. */
+async function takeBefore() {
+  const { runs } = await get(`${work}/before`);
+  commit({ op: "replace", data: { runs } });
+}
 
 export async function importFile() {
   const [file] = $("import-file").files;

@@ -1,9 +1,11 @@
 // What is drawn over the map: what the tool shows, and the cursor of the keyboard.
 
+import { drawComments } from "./comments.js";
 import { desk } from "./desk.js";
 
 export function decorate(context, view) {
   const shown = desk.cursor ?? desk.hover;
+  drawComments(context, view);
   desk.tool.draw(context, view, shown);
   if (!desk.cursor) return;
   const x = view.x + (shown[0] + 0.5) * view.scale, y = view.y + (shown[1] + 0.5) * view.scale;

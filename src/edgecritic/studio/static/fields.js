@@ -15,8 +15,9 @@ export function slider(words, { id, min, max, value, keys, disabled = false, inp
   return element("label", {}, `${words} `, element("output", { id: `${id}-text` }), field);
 }
 
-export function check(words, { id, key, checked = false }) {
-  return element("label", { className: "check" }, element("input", { type: "checkbox", id, checked }), ` ${words} `, element("kbd", {}, key));
+export function check(words, { id, key = "", checked = false }) {
+  const mark = key ? [element("kbd", {}, key)] : [];
+  return element("label", { className: "check" }, element("input", { type: "checkbox", id, checked }), ` ${words} `, ...mark);
 }
 
 /** The button that chooses a tool. */

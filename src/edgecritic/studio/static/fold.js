@@ -21,7 +21,7 @@ export function line(x0, y0, x1, y1, visit) {
 
 /** What an edit has changed, so that it can be taken back. */
 export class Patch {
-  constructor() { this.at = []; this.was = []; this.all = null; this.threshold = null; this.box = null; }
+  constructor() { this.at = []; this.was = []; this.layerAt = []; this.layerWas = []; this.all = null; this.threshold = null; this.box = null; }
   note(x, y) {
     const box = this.box;
     if (!box) { this.box = [x, y, x, y]; return; }
@@ -32,19 +32,37 @@ export class Patch {
   }
 }
 
+/** What is known of pixels for a while: bits in an array that is empty before and after. */
+class Flags {
+  constructor(bits) { this.bits = bits; this.used = []; }
+  get(at) { return this.bits[at]; }
+  add(at, bits) {
+    if (!this.bits[at]) this.used.push(at);
+    this.bits[at] |= bits;
+  }
+  clear() { for (const at of this.used) this.bits[at] = 0; }
+}
+
 export class LabelState {
-  constructor(levels, width, height, level) {
+  /** `levels` may be empty at first: all 0, which need not be counted, until they arrive. */
+  constructor(levels, width, height, level, { empty = false } = {}) {
     this.levels = levels;
     this.width = width;
     this.height = height;
     this.threshold = level;
     this.marks = new Uint8Array(width * height);
-    this.tally();
+    /** The classes of each pixel, a bit for each, if there are any. */
+    this.layers = null;
+    if (!empty) { this.tally(); return; }
+    this.free = new Int32Array(256);
+    this.free[0] = width * height;
+    this.added = 0;
   }
 
   /** Begin anew, without any edit. */
   reset(level) {
     this.threshold = level;
+    this.layers = null;
     this.marks.fill(FREE);
     this.tally();
   }
@@ -111,9 +129,12 @@ export class LabelState {
       this.threshold = data.level;
     } else if (op === "draw") {
       this.trace(data.points, (x, y) => this.set(patch, x, y, ADDED));
-    } else if (op === "erase") {
-      const spans = discSpans(data.radius);
-      this.trace(data.points, (x, y) => this.dab(patch, x, y, spans));
+    } else if (op === "erase" || op === "reveal" || op === "paint") {
+      const spans = discSpans(data.radius), { points } = data;
+      if (points.length === 2) this.brush(patch, op, data, ...points, ...points, spans);
+      for (let i = 2; i < points.length; i += 2) this.brush(patch, op, data, points[i - 2], points[i - 1], points[i], points[i + 1], spans);
+    } else if (op === "lasso") {
+      this.cutOut(patch, data.points);
     } else if (op === "delete") {
       for (const at of this.connected(data.at[0], data.at[1], data.scope)) {
         this.set(patch, at % this.width, Math.floor(at / this.width), REMOVED);
@@ -121,7 +142,8 @@ export class LabelState {
     } else if (op === "despeckle") {
       for (const at of this.specks(data.size)) this.set(patch, at % this.width, Math.floor(at / this.width), REMOVED);
     } else if (op === "clear" || op === "replace") {
-      patch.all = { marks: this.marks, free: this.free, added: this.added };
+      patch.all = { marks: this.marks, free: this.free, added: this.added, layers: this.layers };
+      this.layers = null;
       patch.box = [0, 0, this.width - 1, this.height - 1];
       this.marks = new Uint8Array(this.marks.length).fill(REMOVED);
       const runs = op === "replace" ? data.runs : [];
@@ -139,6 +161,7 @@ export class LabelState {
     if (patch.threshold !== null) this.threshold = patch.threshold;
     if (patch.all) Object.assign(this, patch.all);
     for (let i = patch.at.length - 1; i >= 0; i--) this.put(patch.at[i], patch.was[i]);
+    for (let i = patch.layerAt.length - 1; i >= 0; i--) this.layers[patch.layerAt[i]] = patch.layerWas[i];
   }
 
   put(at, mark) {
@@ -159,15 +182,58 @@ export class LabelState {
     this.put(at, mark);
   }
 
-  /** Remove a disk: every pixel with dx² + dy² ≤ radius². */
-  dab(patch, x, y, spans) {
-    const radius = (spans.length - 1) / 2;
-    for (let dy = -radius; dy <= radius; dy++) {
-      const row = y + dy;
-      if (row < 0 || row >= this.height) continue;
-      const reach = spans[dy + radius];
-      const end = Math.min(this.width - 1, x + reach);
-      for (let column = Math.max(0, x - reach); column <= end; column++) this.set(patch, column, row, REMOVED);
+  /** Call visit(x, y, at) for the pixels of the disks dx² + dy² ≤ radius² along a straight line, row by row: within a row they leave no gap. */
+  disks(x0, y0, x1, y1, spans, visit) {
+    const radius = (spans.length - 1) / 2, top = Math.min(y0, y1) - radius, rows = Math.abs(y1 - y0) + spans.length;
+    const first = new Int32Array(rows).fill(this.width), last = new Int32Array(rows).fill(-1);
+    line(x0, y0, x1, y1, (x, y) => {
+      for (let i = 0, row = y - radius - top; i < spans.length; i++, row++) {
+        if (x - spans[i] < first[row]) first[row] = x - spans[i];
+        if (x + spans[i] > last[row]) last[row] = x + spans[i];
+      }
+    });
+    for (let row = Math.max(0, -top); row < rows && top + row < this.height; row++) {
+      const end = Math.min(this.width - 1, last[row]), y = top + row;
+      for (let x = Math.max(0, first[row]), at = y * this.width + x; x <= end; x++, at++) visit(x, y, at);
+    }
+  }
+
+  /** Remove what is below a brush, or add what has at least a level there, or give it to a class or take it from it. */
+  brush(patch, op, { level, class: number, on }, ...place) {
+    if (op === "erase") this.disks(...place, (x, y) => this.set(patch, x, y, REMOVED));
+    else if (op === "reveal") this.disks(...place, (x, y, at) => { if (this.levels[at] >= level) this.set(patch, x, y, ADDED); });
+    else {
+      const bit = 1 << (number - 1), layers = (this.layers ??= new Uint8Array(this.marks.length));
+      this.disks(...place, (x, y, at) => {
+        const value = on ? layers[at] | bit : layers[at] & ~bit;
+        if (value === layers[at]) return;
+        patch.layerAt.push(at);
+        patch.layerWas.push(layers[at]);
+        patch.note(x, y);
+        layers[at] = value;
+      });
+    }
+  }
+
+  /** Remove what is on, or could be by its level, inside the closed line through points and on it: an odd number of sides lies left. */
+  cutOut(patch, points) {
+    const cut = (x, y) => {
+      const at = y * this.width + x;
+      if (this.marks[at] === ADDED || this.levels[at]) this.set(patch, x, y, REMOVED);
+    };
+    const rows = new Map();
+    for (let i = 0; i < points.length; i += 2) {
+      let [x0, y0] = points.slice(i, i + 2), [x1, y1] = i + 2 < points.length ? points.slice(i + 2, i + 4) : points.slice(0, 2);
+      line(x0, y0, x1, y1, cut);
+      if (y0 > y1) [x0, y0, x1, y1] = [x1, y1, x0, y0];
+      for (let y = y0; y < y1; y++) {
+        if (!rows.has(y)) rows.set(y, []);
+        rows.get(y).push(x0 + Math.ceil(((y - y0) * (x1 - x0)) / (y1 - y0)));
+      }
+    }
+    for (const [y, crossings] of rows) {
+      crossings.sort((a, b) => a - b);
+      for (let i = 0; i < crossings.length; i += 2) for (let x = crossings[i]; x < crossings[i + 1]; x++) cut(x, y);
     }
   }
 
@@ -181,7 +247,7 @@ export class LabelState {
   isJunction(x, y, known) {
     if (!this.on(x, y)) return false;
     const at = y * this.width + x;
-    if (!(known[at] & ASKED)) {
+    if (!(known.get(at) & ASKED)) {
       let changes = 0;
       let before = this.on(x + AROUND[7][1], y + AROUND[7][0]);
       for (const [down, right] of AROUND) {
@@ -189,18 +255,18 @@ export class LabelState {
         if (here && !before) changes++;
         before = here;
       }
-      known[at] |= changes >= 3 ? ASKED | JUNCTION : ASKED;
+      known.add(at, changes >= 3 ? ASKED | JUNCTION : ASKED);
     }
-    return (known[at] & JUNCTION) !== 0;
+    return (known.get(at) & JUNCTION) !== 0;
   }
 
   besideJunction(x, y, known) {
     const at = y * this.width + x;
-    if (!(known[at] & ASKED_BESIDE)) {
+    if (!(known.get(at) & ASKED_BESIDE)) {
       const beside = AROUND.some(([down, right]) => this.isJunction(x + right, y + down, known));
-      known[at] |= beside ? ASKED_BESIDE | BESIDE : ASKED_BESIDE;
+      known.add(at, beside ? ASKED_BESIDE | BESIDE : ASKED_BESIDE);
     }
-    return (known[at] & BESIDE) !== 0;
+    return (known.get(at) & BESIDE) !== 0;
   }
 
   /** Return the pixels of all 8-connected pieces of fewer than `size` pixels. */
@@ -224,26 +290,27 @@ export class LabelState {
     return result;
   }
 
-  /** Return the 8-connected pixels around (x, y); a segment ends at the junctions. */
-  connected(x, y, scope) {
+  /** Return the 8-connected pixels around (x, y), or the first `most` of them; a segment ends at the junctions. */
+  connected(x, y, scope, most = Infinity) {
     if (!this.on(x, y)) return [];
     const cut = scope === "segment", start = y * this.width + x;
-    const known = new Uint8Array(this.marks.length), found = [start], waiting = [start];
-    known[start] = FOUND;
-    while (waiting.length) {
+    const known = new Flags(this.scratch ??= new Uint8Array(this.marks.length)), found = [start], waiting = [start];
+    known.add(start, FOUND);
+    while (waiting.length && found.length < most) {
       const at = waiting.pop();
       const column = at % this.width, row = Math.floor(at / this.width);
       if (cut && this.isJunction(column, row, known)) continue;
       const beside = cut && this.besideJunction(column, row, known);
       for (const [down, right] of AROUND) {
         const nx = column + right, ny = row + down, next = ny * this.width + nx;
-        if (!this.on(nx, ny) || known[next] & FOUND) continue;
+        if (!this.on(nx, ny) || known.get(next) & FOUND) continue;
         if (cut && (this.isJunction(nx, ny, known) || (beside && this.besideJunction(nx, ny, known)))) continue;
-        known[next] |= FOUND;
+        known.add(next, FOUND);
         found.push(next);
         waiting.push(next);
       }
     }
+    known.clear();
     return found;
   }
 }

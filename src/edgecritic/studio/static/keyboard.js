@@ -11,8 +11,9 @@ const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 const keys = {
   "+": () => zoomBy(1.5), "=": () => zoomBy(1.5), "-": () => zoomBy(1 / 1.5),
   0: () => actions.fit(), 1: () => zoom(1), 2: () => zoom(2), 4: () => zoom(4), 8: () => zoom(8),
-  c: () => nextColours(), m: () => $("show-map").click(), i: () => $("show-photo").click(),
+  c: () => nextColours(), m: () => $("show-map").click(), i: () => $("show-photo").click(), g: () => $("show-gradient").click(),
   n: () => document.querySelector("[data-go=after]")?.click(), b: () => document.querySelector("[data-go=before]")?.click(),
+  t: () => $("guideline")?.showModal(),
   "?": () => $("help").showModal(),
   Enter: () => desk.tool.finish(),
   Escape: () => { desk.tool.cancel(); desk.tool.discard(); desk.cursor = null; desk.view.invalidate(); },
@@ -22,7 +23,7 @@ const keys = {
 /** Let the keyboard work on the page: its own keys, and those of the tools. */
 export function listenToKeys() {
   for (const tool of desk.tools) {
-    if (tool.key) keys[tool.key] = () => choose(tool);
+    if (tool.key && tool.available) keys[tool.key] = () => choose(tool);
     Object.assign(keys, tool.keys);
   }
   document.addEventListener("keydown", key);

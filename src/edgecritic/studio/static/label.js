@@ -2,6 +2,7 @@
 
 import { actions, importFile } from "./actions.js";
 import { ask, listVersions, storedEvents } from "./clash.js";
+import { listComments } from "./comments.js";
 import { decorate } from "./decorate.js";
 import { $, desk, files, setup, work } from "./desk.js";
 import { helpRow, toolButton } from "./fields.js";
@@ -9,31 +10,32 @@ import { History, LabelState } from "./fold.js";
 import { listenToKeys } from "./keyboard.js";
 import { isPressed, listenToPointers } from "./pointers.js";
 import { setting } from "./prefs.js";
-import { applyView, choose, restoreView, setColours } from "./settings.js";
+import { applyView, choose, restoreView, setColours, showGradient } from "./settings.js";
 import { Sync } from "./sync.js";
 import { say, showNumbers, showState } from "./tell.js";
 import { tools } from "./tools.js";
 import { TiledBytes, TiledPhoto, WholePhoto, levelBytes } from "./tiles.js";
 import { View } from "./view.js";
-import { deepPhoto } from "./window.js";
+import { DeepTiles, deepPhoto } from "./window.js";
 
 async function start() {
   const size = [Number(setup.width), Number(setup.height)];
-  const [photo, known] = await Promise.all([setup.tiles ? loadTiles(size) : loadWhole(size), storedEvents()]);
+  const [{ photo, coarse }, known] = await Promise.all([setup.tiles ? loadTiles(size) : loadWhole(size), storedEvents()]);
   desk.view = new View($("canvas"), photo, desk.state);
   desk.history = new History(desk.state);
-  if (desk.levelTiles) await beginTiles(known);
+  desk.view.background = getComputedStyle($("canvas")).backgroundColor;
+  desk.view.resize();
+  desk.view.fit();
+  if (desk.levelTiles) await beginTiles(coarse, known);
   for (const event of known) desk.history.push(event);
   desk.sync = new Sync(work, `${location.host}:${setup.annotation}`, { state: showState, more: takeOver, clash: ask });
   const kept = desk.sync.resume(known);
   for (const event of kept.events) desk.history.push(event);
   if (!desk.sync.waiting.length && !desk.sync.stopped) showState("saved", 0);
-  if (!desk.levelTiles || desk.history.done.length) desk.view.refresh();
+  if (!desk.levelTiles) desk.view.refresh();
+  else for (const { patch } of desk.history.done) if (patch.box) desk.view.refresh(patch.box);
   desk.view.decorations = decorate;
-  desk.view.background = getComputedStyle($("canvas")).backgroundColor;
   new ResizeObserver(() => desk.view.resize()).observe($("canvas"));
-  desk.view.resize();
-  desk.view.fit();
   setTools();
   listenToPointers();
   listenToKeys();
@@ -41,7 +43,7 @@ async function start() {
   restoreView();
   if (kept.line && !desk.finished) goOn(kept.line);
   showNumbers();
-  listVersions().catch(() => { /* shown with the next visit */ });
+  for (const list of [listVersions, listComments]) list().catch(() => { /* shown with the next visit */ });
   document.body.dataset.ready = "yes";
   window.studio = desk;
 }
@@ -49,35 +51,39 @@ async function start() {
 /** Load an image that is one file of each kind; return its photo. */
 async function loadWhole(size) {
   const [photo, levels, gradient] = await Promise.all([
-    setup.deep ? deepPhoto(`${files}/deep`, size) : picture(`${files}/photo`), bytes(`${files}/proposal`, size), bytes(`${files}/gradient`, size),
+    setup.deep ? deepPhoto(`${files}/deep`, size) : picture(`${files}/photo`).then((bitmap) => new WholePhoto(bitmap)), bytes(`${files}/proposal`, size), bytes(`${files}/gradient`, size),
   ]);
   desk.state = new LabelState(levels, ...size, Number(setup.level));
   desk.gradient = gradient;
-  return new WholePhoto(photo);
+  return { photo };
 }
 
-/** Load of a large image what is seen first; return its photo. */
+/** Load of a large image what is seen first; return its photo, and its proposal `coarse` as it is. */
 async function loadTiles(size) {
-  const photo = new TiledPhoto(files, ...size), pixels = size[0] * size[1];
-  desk.state = new LabelState(new Uint8Array(pixels), ...size, Number(setup.level));
+  const photo = new (setup.deep ? DeepTiles : TiledPhoto)(files, ...size), pixels = size[0] * size[1];
+  const level = Number(setup.coarse), coarse = levelBytes(files, "proposal", level, ...size.map((side) => Math.ceil(side / 2 ** level)));
+  desk.state = new LabelState(new Uint8Array(pixels), ...size, Number(setup.level), { empty: true });
   desk.gradient = new Uint8Array(pixels);
   desk.levelTiles = new TiledBytes(files, "proposal", ...size, desk.state.levels);
   desk.gradientTiles = new TiledBytes(files, "gradient", ...size, desk.gradient);
   photo.onLoad = () => desk.view?.invalidate();
   await photo.first;
-  return photo;
+  return { photo, coarse: await coarse };
 }
 
 /** Show the proposal coarsely, then load it; edits that depend on all of it wait for it. */
-async function beginTiles(known) {
+async function beginTiles(coarse, known) {
   const { view, levelTiles, state } = desk;
-  const level = Number(setup.coarse), { width, height } = view.pyramid.levels[level];
-  view.pyramid.begin(level, await levelBytes(files, "proposal", level, width, height));
+  view.pyramid.begin(Number(setup.coarse), coarse);
+  view.invalidate();
   levelTiles.onTile = (box) => { state.arrived(box); view.refresh(box); if (levelTiles.complete) showNumbers(); };
   const middle = () => [(view.canvas.width / 2 - view.x) / view.scale, (view.canvas.height / 2 - view.y) / view.scale];
-  const whole = levelTiles.all(middle);
-  if (known.some((event) => ["delete", "despeckle"].includes(event.op))) await whole;
+  const whole = nextPicture().then(() => levelTiles.all(middle));
+  if (known.some((event) => ["delete", "despeckle", "lasso", "reveal"].includes(event.op))) await whole;
 }
+
+/** Wait until what was asked for is drawn. */
+const nextPicture = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
 /** Show what another window has done, unless something is being drawn here; tell whether it was shown. */
 function takeOver(events) {
@@ -115,7 +121,7 @@ async function bytes(path, [width, height]) {
 /** Put the tools on the page: buttons, options, rows of the help; choose the first. */
 function setTools() {
   desk.tools = tools;
-  const chosen = tools.filter((tool) => tool.label);
+  const chosen = tools.filter((tool) => tool.label && tool.available);
   $("tools").replaceChildren(...chosen.map((tool) => toolButton(tool, () => choose(tool))));
   $("options").replaceChildren(...tools.flatMap((tool) => tool.options()));
   const rows = [[chosen.map((tool) => tool.key.toUpperCase()), chosen.map((tool) => tool.label.toLowerCase()).join(", ")], ...tools.flatMap((tool) => tool.help)];
@@ -125,7 +131,8 @@ function setTools() {
 
 function listen() {
   for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => actions[button.dataset.do]());
-  $("opacity").addEventListener("input", applyView);
+  for (const id of ["opacity", "brightness", "contrast"]) $(id).addEventListener("input", applyView);
+  $("show-gradient").addEventListener("change", () => showGradient($("show-gradient").checked).catch((failure) => say(failure.message)));
   for (const id of ["show-map", "show-photo"]) $(id).addEventListener("change", applyView);
   $("colours").addEventListener("change", () => setColours($("colours").value));
   $("import-file").addEventListener("change", importFile);

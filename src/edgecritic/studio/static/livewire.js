@@ -14,18 +14,20 @@ export class LiveWire {
     this.anchor = null;
   }
 
-  start(x, y) {
+  /** Begin at an anchor; paths stay in a box, and `more(x, y)` makes its pixels costlier, by 0 to 110. */
+  start(x, y, [x0, y0, x1, y1] = [x - WINDOW, y - WINDOW, x + WINDOW, y + WINDOW], more = null) {
     this.anchor = [x, y];
-    this.left = Math.max(0, x - WINDOW);
-    this.top = Math.max(0, y - WINDOW);
-    this.columns = Math.min(this.width, x + WINDOW + 1) - this.left;
-    this.rows = Math.min(this.height, y + WINDOW + 1) - this.top;
+    this.left = Math.max(0, x0);
+    this.top = Math.max(0, y0);
+    this.columns = Math.min(this.width, x1 + 1) - this.left;
+    this.rows = Math.min(this.height, y1 + 1) - this.top;
     const size = this.columns * this.rows;
     this.cost = new Uint8Array(size);
     for (let row = 0, to = 0; row < this.rows; row++) {
       for (let at = (this.top + row) * this.width + this.left, end = at + this.columns; at < end; at++, to++) {
         const weak = 255 - this.gradient[at];
-        this.cost[to] = this.levels[at] > 0 ? 1 + (weak >> 3) : 12 + (weak >> 1);
+        const cost = this.levels[at] > 0 ? 1 + (weak >> 3) : 12 + (weak >> 1);
+        this.cost[to] = more ? cost + more(this.left + to % this.columns, this.top + row) : cost;
       }
     }
     this.distance = new Int32Array(size).fill(0x7fffffff);

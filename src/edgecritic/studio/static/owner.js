@@ -8,6 +8,29 @@ for (const input of document.querySelectorAll("input[data-upload]")) {
   input.addEventListener("change", () => upload(input));
 }
 
+// Files are dropped on the field of their kind; elsewhere on the page they are photos.
+const isFiles = (event) => event.dataTransfer?.types.includes("Files");
+const inputAt = (event) => event.target.closest("[data-drop]")?.querySelector("input[data-upload]") ?? document.querySelector("input[data-page-drop]");
+
+function mark(input) {
+  for (const zone of document.querySelectorAll("[data-drop]")) zone.toggleAttribute("data-over", zone.contains(input));
+}
+
+document.addEventListener("dragover", (event) => {
+  const input = isFiles(event) && inputAt(event);
+  if (!input) return;
+  event.preventDefault();
+  mark(input);
+});
+document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) mark(null); });
+document.addEventListener("drop", (event) => {
+  const input = isFiles(event) && inputAt(event);
+  if (!input) return;
+  event.preventDefault();
+  mark(null);
+  if (event.dataTransfer.files.length) upload(input, [...event.dataTransfer.files]);
+});
+
 async function upload(input, files = [...input.files]) {
   const log = $(input.dataset.log);
   let done = 0;

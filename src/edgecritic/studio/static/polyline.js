@@ -7,6 +7,16 @@ import { MOST_POINTS, line } from "./fold.js";
 import { showNumbers } from "./tell.js";
 import { Tool } from "./tool.js";
 
+/** Tell whether a pointer has moved enough since it was pressed to mean a stroke. */
+export const isFar = (first, now) => Math.hypot(now.clientX - first.clientX, now.clientY - first.clientY) > 6;
+
+/** Draw pixels x, y, x, y, … of a line that is no edit yet. */
+export function dots(context, { scale, x, y }, path) {
+  const size = Math.max(scale, 2);
+  context.fillStyle = "#00c9e6";
+  for (let i = 0; i < path.length; i += 2) context.fillRect(x + path[i] * scale, y + path[i + 1] * scale, size, size);
+}
+
 /** A tool whose presses continue a line; `extend(x, y)` of a subclass appends to `points`. */
 export class Polyline extends Tool {
   lines = true;
@@ -68,9 +78,7 @@ export class Polyline extends Tool {
     const { scale, x, y, ratio } = view, { points } = this, [ax, ay] = points.slice(-2);
     const path = [...points.slice(0, 2), ...this.preview(at)];
     for (let i = 2; i < points.length; i += 2) line(...points.slice(i - 2, i + 2), (px, py) => path.push(px, py));
-    context.fillStyle = "#00c9e6";
-    const size = Math.max(scale, 2);
-    for (let i = 0; i < path.length; i += 2) context.fillRect(x + path[i] * scale, y + path[i + 1] * scale, size, size);
+    dots(context, view, path);
     ring(context, x + (ax + 0.5) * scale, y + (ay + 0.5) * scale, Math.max(4, scale) * ratio);
   }
 }

@@ -28,6 +28,22 @@ export class Pyramid {
       box = box.map((value) => value >> 1);
       if (k === 1) this.first(box);
       else this.next(k, box);
+      this.mark(k, box);
+    }
+  }
+
+  /** Take over the classes of a box of level k, given in its own pixels: those of all pixels of a block. */
+  mark(k, [x0, y0, x1, y1]) {
+    const to = this.levels[k], from = k === 1 ? { ...this.state, layer: this.state.layers } : this.levels[k - 1];
+    if (!from.layer) { to.layer = null; return; }
+    to.layer ??= new Uint8Array(to.width * to.height);
+    const { layer, width, height } = from;
+    for (let y = y0; y <= y1; y++) {
+      const low = Math.min(2 * y + 1, height - 1) * width, high = 2 * y * width;
+      for (let x = x0; x <= x1; x++) {
+        const right = Math.min(2 * x + 1, width - 1), left = 2 * x;
+        to.layer[y * to.width + x] = layer[high + left] | layer[high + right] | layer[low + left] | layer[low + right];
+      }
     }
   }
 
@@ -70,8 +86,17 @@ export class Pyramid {
     for (let up = k + 1; up < this.levels.length; up++) this.next(up, [0, 0, this.levels[up].width - 1, this.levels[up].height - 1]);
   }
 
-  /** Write the colours of a box of level k, given in its own pixels, into a buffer of its size. */
-  paint(k, [x0, y0, x1, y1], colours, proposal, added) {
+  /** Write the colours of a box of level k, given in its own pixels, into a buffer of its size; `classes` are those of sets of classes. */
+  paint(k, box, colours, proposal, added, classes = null) {
+    this.paintEdges(k, box, colours, proposal, added);
+    const layer = k === 0 ? this.state.layers : this.levels[k].layer, width = k === 0 ? this.state.width : this.levels[k].width, [x0, y0, x1, y1] = box;
+    if (!layer || !classes) return;
+    for (let y = y0, to = 0; y <= y1; y++) {
+      for (let at = y * width + x0, end = y * width + x1; at <= end; at++, to++) if (layer[at] && colours[to]) colours[to] = classes[layer[at]];
+    }
+  }
+
+  paintEdges(k, [x0, y0, x1, y1], colours, proposal, added) {
     const { marks, levels, threshold, width } = this.state, least = Math.max(1, threshold);
     let to = 0;
     if (k === 0) {

@@ -1,8 +1,9 @@
 // The chosen tool, colours, the zoom.
 
-import { $, desk } from "./desk.js";
+import { $, desk, files } from "./desk.js";
 import { remember, setting } from "./prefs.js";
 import { showZoom } from "./tell.js";
+import { GradientTiles, WholePhoto, grey } from "./tiles.js";
 
 export function choose(tool) {
   if (desk.tool && tool !== desk.tool) { desk.tool.finish(); desk.tool.cancel(); }
@@ -31,6 +32,7 @@ export function restoreView() {
   $("colours").value = palettes[colours] ? colours : "magenta";
   $("opacity").value = setting("opacity", 100);
   for (const id of ["show-map", "show-photo"]) $(id).checked = setting(id, true);
+  for (const id of ["brightness", "contrast"]) $(id).value = setting(id, 100);
   applyView();
   setColours($("colours").value);
 }
@@ -43,7 +45,39 @@ export function applyView() {
   view.showPhoto = $("show-photo").checked;
   remember("opacity", Number($("opacity").value));
   for (const id of ["show-map", "show-photo"]) remember(id, $(id).checked);
+  const [brightness, contrast] = ["brightness", "contrast"].map((id) => {
+    const value = Number($(id).value);
+    remember(id, value);
+    $(`${id}-text`).textContent = `${value} %`;
+    return value;
+  });
+  view.filter = brightness === 100 && contrast === 100 ? "none" : `brightness(${brightness}%) contrast(${contrast}%)`;
+  $("plain").disabled = view.filter === "none";
   view.invalidate();
+}
+
+/** Show the photo as it is. */
+export function plainView() {
+  for (const id of ["brightness", "contrast"]) $(id).value = 100;
+  applyView();
+}
+
+/** Show the gradient in place of the photo, or the photo again. */
+export async function showGradient(isWanted) {
+  const { view } = desk;
+  desk.pictures ??= { photo: view.photo };
+  if (isWanted) desk.pictures.gradient ??= await gradientPicture();
+  view.photo = isWanted ? desk.pictures.gradient : desk.pictures.photo;
+  view.invalidate();
+}
+
+async function gradientPicture() {
+  const { width, height } = desk.state;
+  if (!desk.gradientTiles) return new WholePhoto(await grey(desk.gradient, width, height));
+  const tiles = new GradientTiles(files, width, height);
+  tiles.onLoad = () => desk.view.invalidate();
+  await tiles.first;
+  return tiles;
 }
 
 export function nextColours() {

@@ -2,10 +2,10 @@
 
 import { commit } from "./commit.js";
 import { desk } from "./desk.js";
-import { MOST_POINTS, MOST_STEPS, Patch, line, stepsOf } from "./fold.js";
+import { MOST_POINTS, MOST_STEPS, Patch, stepsOf } from "./fold.js";
 
 export class Stroke {
-  /** touch(patch, x, y) changes the map at most `reach` pixels around a place; edit(points) is the edit that does the same. */
+  /** touch(patch, x0, y0, x1, y1) changes the map along a line, at most `reach` pixels beside it; edit(points) is the edit that does the same. */
   constructor(pixel, { touch, edit, reach = 0 }) {
     Object.assign(this, { touch, edit, reach });
     this.begin(desk.view.clamp(pixel));
@@ -15,7 +15,7 @@ export class Stroke {
     this.points = [x, y];
     this.steps = 0;
     this.patch = new Patch();
-    this.touch(this.patch, x, y);
+    this.touch(this.patch, x, y, x, y);
     this.refresh(x, y, x, y);
   }
 
@@ -25,7 +25,7 @@ export class Stroke {
     const steps = stepsOf([...from, x, y]);
     if (this.steps + steps > MOST_STEPS) { this.end(); this.begin(from); }
     this.steps += steps;
-    line(...from, x, y, (px, py) => this.touch(this.patch, px, py));
+    this.touch(this.patch, ...from, x, y);
     this.points.push(x, y);
     this.refresh(Math.min(x, from[0]), Math.min(y, from[1]), Math.max(x, from[0]), Math.max(y, from[1]));
     if (this.points.length > 2 * MOST_POINTS) { this.end(); this.begin([x, y]); }

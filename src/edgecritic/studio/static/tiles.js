@@ -21,15 +21,33 @@ export class TiledPhoto {
     this.first = this.ask(this.top, 0, 0);
   }
 
+  /** How many tiles are kept. */
+  get most() { return MOST_PHOTOS; }
+
+  /** Return width and height of a tile. */
+  sizeOf(key) {
+    const [level, row, column] = key.split("/").map(Number);
+    return [[this.width, column], [this.height, row]].map(([whole, place]) => Math.min(TILE, Math.ceil(whole / 2 ** level) - place * TILE));
+  }
+
+  /** Load a tile, `level/row/column`. */
+  async load(key) {
+    const reply = await fetch(`${this.files}/tiles/photo/${key}`);
+    if (!reply.ok) throw new Error(`The image could not be loaded (${reply.status}).`);
+    return createImageBitmap(await reply.blob());
+  }
+
+  /** Return what a canvas can draw of a tile, … */
+  picture(tile) { return tile; }
+  /** … and give back what it holds. */
+  drop(tile) { tile.close(); }
+
   ask(level, row, column) {
     const key = `${level}/${row}/${column}`;
     if (!this.asked.has(key)) {
-      this.asked.set(key, fetch(`${this.files}/tiles/photo/${key}`).then((reply) => {
-        if (!reply.ok) throw new Error(`The image could not be loaded (${reply.status}).`);
-        return reply.blob();
-      }).then((blob) => createImageBitmap(blob)).then((bitmap) => {
-        this.known.set(key, bitmap);
-        if (this.known.size > MOST_PHOTOS) this.forget();
+      this.asked.set(key, this.load(key).then((tile) => {
+        this.known.set(key, tile);
+        if (this.known.size > this.most) this.forget();
         this.onLoad();
       }).finally(() => this.asked.delete(key)));
     }
@@ -38,7 +56,7 @@ export class TiledPhoto {
 
   forget() {
     for (const key of this.known.keys()) {
-      if (!key.startsWith(`${this.top}/`)) { this.known.get(key).close(); this.known.delete(key); return; }
+      if (!key.startsWith(`${this.top}/`)) { this.drop(this.known.get(key)); this.known.delete(key); return; }
     }
   }
 
@@ -52,14 +70,14 @@ export class TiledPhoto {
 
   drawTile(context, level, row, column) {
     for (let up = level; up <= this.top; up++) {
-      const by = up - level, key = `${up}/${row >> by}/${column >> by}`, bitmap = this.known.get(key);
-      if (!bitmap) {
+      const by = up - level, key = `${up}/${row >> by}/${column >> by}`, tile = this.known.get(key);
+      if (!tile) {
         if (up === level) this.ask(level, row, column).catch(() => { /* asked for again with the next drawing */ });
         continue;
       }
       this.known.delete(key);
-      this.known.set(key, bitmap);
-      const side = TILE << level, left = column * side, top = row * side;
+      this.known.set(key, tile);
+      const bitmap = this.picture(tile), side = TILE << level, left = column * side, top = row * side;
       const width = Math.min(side, this.width - left), height = Math.min(side, this.height - top);
       const sx = (left - ((column >> by) * TILE << up)) / (1 << up), sy = (top - ((row >> by) * TILE << up)) / (1 << up);
       const sw = Math.min(width / (1 << up), bitmap.width - sx), sh = Math.min(height / (1 << up), bitmap.height - sy);
@@ -67,6 +85,18 @@ export class TiledPhoto {
       return;
     }
   }
+}
+
+/** The gradient in tiles, grey by grey: of a smaller picture the strongest pixel of each block. */
+export class GradientTiles extends TiledPhoto {
+  async load(key) { return grey(await tileBytes(`${this.files}/tiles/gradient/${key}`), ...this.sizeOf(key)); }
+}
+
+/** Return bytes as a picture. */
+export function grey(bytes, width, height) {
+  const picture = new ImageData(width, height), pixels = new Uint32Array(picture.data.buffer);
+  for (let at = 0; at < bytes.length; at++) pixels[at] = 0xff000000 | (bytes[at] * 0x010101);
+  return createImageBitmap(picture);
 }
 
 /** The bytes of a map in tiles, written into one array; tiles near the middle of the view come first. */

@@ -8,6 +8,8 @@ export class Tool {
   name = ""; label = ""; title = ""; key = ""; icon = ""; hint = ""; cursor = "crosshair";
   /** Whether a submitted map may be shown by it too. */
   harmless = false;
+  /** Whether it is offered on this page. */
+  get available() { return true; }
   /** Whether it makes lines, which have an end. */
   lines = false;
   /** What keys do, whichever tool is chosen. */

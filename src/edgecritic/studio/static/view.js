@@ -19,6 +19,8 @@ export class View {
     this.scratchContext = this.scratch.getContext("2d");
     this.scale = 1; this.x = 0; this.y = 0;
     this.showMap = true; this.showPhoto = true; this.opacity = 1;
+    this.filter = "none";  // of the photo
+    this.classColours = null;
     this.decorations = () => {};
     this.dirty = null;
     this.asked = false;
@@ -135,8 +137,11 @@ export class View {
     context.imageSmoothingEnabled = scale < 1;
     const box = this.seen(dirty);
     if (box) {
-      if (this.showPhoto) this.photo.draw(context, this, box);
-      else { context.fillStyle = "#ffffff"; context.fillRect(0, 0, this.width, this.height); }
+      if (this.showPhoto) {
+        context.filter = this.filter;
+        this.photo.draw(context, this, box);
+        context.filter = "none";
+      } else { context.fillStyle = "#ffffff"; context.fillRect(0, 0, this.width, this.height); }
       if (this.showMap) this.drawMap(box);
     }
     context.setTransform(1, 0, 0, 1, 0, 0);
@@ -161,7 +166,7 @@ export class View {
     if (scratch.width < width) scratch.width = width;
     if (scratch.height < height) scratch.height = height;
     const picture = new ImageData(width, height);
-    pyramid.paint(k, [x0, y0, x1, y1], new Uint32Array(picture.data.buffer), this.proposal, this.added);
+    pyramid.paint(k, [x0, y0, x1, y1], new Uint32Array(picture.data.buffer), this.proposal, this.added, this.classColours);
     this.scratchContext.putImageData(picture, 0, 0);
     context.imageSmoothingEnabled = false;
     context.globalAlpha = this.opacity;

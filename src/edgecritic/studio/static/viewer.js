@@ -1,6 +1,7 @@
 // Maps over the photo: every edge pixel is at least one pixel of the screen, at every zoom; each map can be switched on and off.
 
 import { PanZoom, abgr, paintPixel } from "./panzoom.js";
+import { drawPin } from "./pins.js";
 import { TiledPhoto, WholePhoto } from "./tiles.js";
 
 /** A layer is a list of numbers, class·2²⁸ + place of a pixel; its colours are those of its classes. */
@@ -20,6 +21,7 @@ class Viewer extends PanZoom {
     super(root.querySelector("canvas"), Number(root.dataset.width), Number(root.dataset.height));
     this.root = root;
     this.layers = new Map();
+    this.pins = [];
     this.listen();
     this.load();
   }
@@ -52,7 +54,11 @@ class Viewer extends PanZoom {
   }
 
   listen() {
-    const { root } = this;
+    const { root, canvas } = this;
+    canvas.addEventListener("pointerdown", (event) => { this.pressed = [event.clientX, event.clientY]; });
+    canvas.addEventListener("pointerup", (event) => {
+      if (!this.held.size && Math.hypot(event.clientX - this.pressed[0], event.clientY - this.pressed[1]) < 4) this.tell(this.place(event));
+    });
     for (const box of this.boxes) {
       box.addEventListener("change", () => {
         if (box.type === "radio") for (const other of this.boxes) if (other !== box && other.type === "radio") this.layers.delete(other.dataset.layer);
@@ -63,6 +69,26 @@ class Viewer extends PanZoom {
     for (const [name, act] of [["in", () => this.zoom(1.5)], ["out", () => this.zoom(1 / 1.5)], ["fit", () => this.fit()], ["full", () => this.zoom(this.ratio / this.scale)]]) {
       root.querySelector(`[data-view=${name}]`).addEventListener("click", act);
     }
+  }
+
+  key(event) {
+    if (event.key !== "Enter") { super.key(event); return; }
+    event.preventDefault();
+    this.tell([this.canvas.width / 2, this.canvas.height / 2]);
+  }
+
+  /** Tell the page that a pixel was clicked, or that Enter was pressed for the one in the middle. */
+  tell([px, py]) {
+    const pixel = [Math.floor((px - this.x) / this.scale), Math.floor((py - this.y) / this.scale)];
+    if (pixel[0] < 0 || pixel[1] < 0 || pixel[0] >= this.width || pixel[1] >= this.height) return;
+    this.canvas.dispatchEvent(new CustomEvent("place", { detail: pixel }));
+  }
+
+  /** Show a pixel in the middle. */
+  look(x, y) {
+    this.zoom(Math.max(1, (2 * this.ratio) / this.scale));
+    this.pan(this.canvas.width / 2 - (this.x + x * this.scale), this.canvas.height / 2 - (this.y + y * this.scale));
+    this.canvas.scrollIntoView({ block: "nearest" });
   }
 
   draw() {
@@ -79,6 +105,7 @@ class Viewer extends PanZoom {
     this.overlay((screen, wide, high) => {
       for (const box of this.boxes) if (box.checked) this.layers.get(box.dataset.layer)?.paint(screen, wide, high, this);
     });
+    for (const { x, y, words, done } of this.pins) drawPin(context, this.x + (x + 0.5) * scale, this.y + (y + 0.5) * scale, words, { ratio: this.ratio, done });
     this.root.querySelector("[data-view=fit]").textContent = `${Math.round((100 * scale) / this.ratio)} %`;
   }
 }

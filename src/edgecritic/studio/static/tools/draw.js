@@ -2,7 +2,7 @@
 
 import { desk } from "../desk.js";
 import { ADDED, MOST_STEPS, line, stepsOf } from "../fold.js";
-import { Polyline } from "../polyline.js";
+import { Polyline, isFar } from "../polyline.js";
 import { Stroke } from "../stroke.js";
 
 class Draw extends Polyline {
@@ -17,7 +17,7 @@ class Draw extends Polyline {
   move(pixels, event) {
     if (!this.stroke && this.pressed && !this.pending && isFar(this.from.event, event)) {
       this.stroke = new Stroke(this.from.pixel, {
-        touch: (patch, x, y) => desk.state.set(patch, x, y, ADDED),
+        touch: (patch, ...ends) => line(...ends, (x, y) => desk.state.set(patch, x, y, ADDED)),
         edit: (points) => ({ op: "draw", data: { points } }),
       });
     }
@@ -45,7 +45,5 @@ class Draw extends Polyline {
     return path;
   }
 }
-
-const isFar = (first, now) => Math.hypot(now.clientX - first.clientX, now.clientY - first.clientY) > 6;
 
 export const draw = new Draw();

@@ -1,21 +1,26 @@
 // The live-wire: from press to press along strong gradients.
 
+import { commit } from "../commit.js";
 import { $, desk } from "../desk.js";
 import { check } from "../fields.js";
+import { MOST_POINTS } from "../fold.js";
 import { LiveWire } from "../livewire.js";
-import { Polyline } from "../polyline.js";
+import { Polyline, dots, isFar } from "../polyline.js";
 import { remember, setting } from "../prefs.js";
+import { Trail } from "../trail.js";
 
 const REACH = 320;
 
 class Wire extends Polyline {
   name = "wire"; label = "Wire"; title = "Live-wire: follows the gradient"; key = "l";
   icon = "M3 17c3 0 3-8 7-8s3 6 6 6 3-9 5-9M7 4l1.500 3L12 8.500 8.500 10 7 13 5.500 10 2 8.500 5.500 7z";
-  hint = "Click on an edge, move along it, click again. Enter ends the line.";
+  hint = "Drag along an edge. Or click on it, move along, click again; Enter ends the line.";
   keys = { s: () => $("snap").click() };
   help = [[["S"], "anchors of the wire snap to edges; Shift: not this one"]];
   search = null;
   found = [];
+  from = null;
+  trail = null;
 
   get paths() {
     const { levels, width, height } = desk.state;
@@ -28,8 +33,41 @@ class Wire extends Polyline {
     return [field];
   }
 
+  begin(pixel, event) { super.begin(pixel, event); this.from = { pixel, event }; }
+
+  /** A drag follows the edge beside it; what is around it is loaded first. */
+  move(pixels, event) {
+    const { view, state, gradient, gradientTiles } = desk;
+    if (!this.trail && this.pressed && !this.pending && isFar(this.from.event, event)) {
+      const reach = Math.max(4, Math.min(24, Math.round((12 * view.ratio) / view.scale)));
+      this.trail = new Trail(gradient, state, this.meant(this.from.pixel, event), reach);
+    }
+    if (!this.trail) return;
+    for (const pixel of pixels) {
+      const [x, y] = view.clamp(pixel);
+      gradientTiles?.box([...view.clamp([x - 99, y - 99]), ...view.clamp([x + 99, y + 99])]);
+      this.trail.follow([x, y], (at) => this.meant(at, event));
+    }
+    view.invalidate();
+  }
+
   /** A press of the pointer means the edge beside it; the cursor of the keyboard and Shift mean their pixel. */
-  end(pixel, event) { super.end(event && !event.shiftKey && $("snap").checked ? snapped(desk.view.clamp(pixel)) : pixel, event); }
+  meant(pixel, event) { return event && !event.shiftKey && $("snap").checked ? snapped(desk.view.clamp(pixel)) : pixel; }
+
+  end(pixel, event) {
+    if (!this.trail) { super.end(this.meant(pixel, event), event); return; }
+    const { points } = this.trail;
+    this.trail = null;
+    this.pressed = false;
+    for (let at = 0; at < points.length - 2; at += 2 * MOST_POINTS) commit({ op: "draw", data: { points: points.slice(at, at + 2 * MOST_POINTS + 2) } });
+  }
+
+  cancel() { super.cancel(); this.trail = null; }
+
+  draw(context, view, at) {
+    if (this.trail) dots(context, view, this.trail.points);
+    else super.draw(context, view, at);
+  }
 
   extend(x, y) {
     if (!this.pending) { this.points.push(x, y); return; }
