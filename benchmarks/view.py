@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from statistics import median
+from urllib.parse import quote
 
 from bars import Figure, Given, MissingError, browser_path, check, child, surroundings
 
@@ -47,7 +48,11 @@ class Viewing:
     def __init__(self, *runs: Path) -> None:
         words = ["-m", "edgecritic", "view", *map(str, runs), "--port", "0", "--no-browser"]
         self.process = subprocess.Popen(
-            [sys.executable, *words], stdout=subprocess.PIPE, env=surroundings(), text=True
+            [sys.executable, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=surroundings(),
+            text=True,
         )
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().split()[-1]
@@ -258,9 +263,7 @@ def fuzz(given: Given) -> Iterator[Figure]:
             method = rng.choice(["GET", "GET", "GET", "POST", "HEAD", "PUT", "OPTIONS"])
             host = rng.choice([server.host, server.host, "evil.example", "", "[", "127.0.0.1.evil.example"])
             line = http.client.HTTPConnection(server.host, timeout=30)
-            line.putrequest(
-                method, path.replace(" ", "%20").encode("utf-8").decode("latin-1"), skip_host=True
-            )
+            line.putrequest(method, quote(path, safe="/%?=&().,;:@!$'*+~-_<>[]{}|^`\\\""), skip_host=True)
             line.putheader("Host", host)
             line.endheaders()
             reply = line.getresponse()
@@ -269,5 +272,6 @@ def fuzz(given: Given) -> Iterator[Figure]:
             foreign = host != server.host and reply.status not in (400, 421)
             bad += not good or foreign
             line.close()
+        server.line.close()  # it has rested too long, and the server ended it
         alive = json.loads(server.get("/gallery"))["title"]
     yield Figure(f"{bad} of {count:,} not as they should be; still serving {alive}", bad == 0)

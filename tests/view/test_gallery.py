@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import subprocess
+import sys
 
+import httpx
 import numpy as np
 import pytest
 from scipy.io import savemat
@@ -59,6 +63,9 @@ def test_a_run_moved_with_its_data_is_found_again(home, tmp_path):
     assert all(tmp_path / "elsewhere" in case.truths[0].parents for case in _cases(moved))
     assert str(tmp_path) not in (tmp_path / "elsewhere/run/records/@sources/sources.json").read_text()
     assert read_sources(home / "run").detectors["good"] == str(home / "data/predictions/good")
+    (tmp_path / "deep/er").mkdir(parents=True)
+    (tmp_path / "deep/er/link").symlink_to(home / "run")
+    assert read_sources(tmp_path / "deep/er/link") == read_sources(home / "run")
 
 
 def _cases(gallery):
@@ -170,3 +177,21 @@ def test_what_is_kept_is_bounded():
     with pytest.raises(ZeroDivisionError):
         kept.get("bad", lambda: 1 // 0)
     assert kept.get("bad", lambda: b"good") == b"good"
+
+
+def test_the_command_serves_until_it_is_interrupted(home):
+    command = [sys.executable, "-m", "edgecritic", "view", str(home / "run"), "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        assert line.startswith("EdgeCritic view: http://127.0.0.1:"), process.stderr.read()
+        page = httpx.get(line.split()[-1], trust_env=False, timeout=60)
+        assert "EdgeCritic view" in page.text
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+    assert process.returncode == 0
+    assert errors == "Ctrl+C ends it.\n"

@@ -81,7 +81,8 @@ class Sources:
 
 def keep_sources(folder: Path, sources: Sources) -> None:
     """Keep where the files of a run are, relative to its folder."""
-    content = _moved(sources, lambda path: _relative(path, folder)).as_dict()
+    real = folder.resolve()
+    content = _moved(sources, lambda path: _relative(path, real)).as_dict()
     store, key = Store(folder / RECORDS / SOURCES), record_key(content)
     if not store.holds("sources", key):
         store.save("sources", key, content)
@@ -95,6 +96,7 @@ def read_sources(folder: Path) -> Sources:
     DataError
         If the run does not tell.
     """
+    real = folder.resolve()
     content = Store(folder / RECORDS / SOURCES).load("sources", None)
     if content is None:
         raise DataError(
@@ -104,7 +106,7 @@ def read_sources(folder: Path) -> Sources:
             "them: edgecritic view NAME=FOLDER --truth FOLDER",
         )
     try:
-        return _moved(_sources(content), lambda path: os.path.normpath(folder / path))
+        return _moved(_sources(content), lambda path: os.path.normpath(real / path))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"the places of its files cannot be read: {error}", path=folder) from error
 

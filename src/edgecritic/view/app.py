@@ -229,7 +229,6 @@ def facts(request: Request) -> Response:
             "shape": list(opened.shape),
             "spacing": None if opened.spacing is None else list(opened.spacing),
             "annotators": len(opened.loaded.truths),
-            "photo": opened.loaded.case.image is not None,
             "segmentations": len(opened.segmentations),
             "thresholds": opened.thresholds(protocol),
             "tolerance": own,

@@ -112,7 +112,7 @@ class Opened:
                 f"{case.id}: prediction and truth differ in size: {first.shape} and {self.shape}"
             )
         self._truths = {protocol.truth: self._masked(self.loaded.truths)}
-        self._suppressed: dict[str, FloatArray] = {}
+        self._suppressed: tuple[str, FloatArray] = "", np.zeros(0)
 
     def _masked(self, truths: Sequence[BoolArray]) -> tuple[BoolArray, ...]:
         return tuple(truths if self.mask is None else (one & self.mask for one in truths))
@@ -132,11 +132,12 @@ class Opened:
 
     def truths(self, rule: str) -> tuple[BoolArray, ...]:
         """Return the boundaries of each annotator by a rule of a protocol."""
-        if rule not in self._truths:
+        found = self._truths.get(rule)
+        if found is None:
             loaded = self.loaded
-            made = loaded.case.load_truths(binarize=loaded.reading.binarize, rule=rule)
-            self._truths[rule] = self._masked(made)
-        return self._truths[rule]
+            found = self._masked(loaded.case.load_truths(binarize=loaded.reading.binarize, rule=rule))
+            self._truths[rule] = found
+        return found
 
     def strength(self, protocol: Protocol) -> FloatArray:
         """Return the map that thresholds cut: suppressed, where the protocol says so."""
@@ -144,10 +145,11 @@ class Opened:
             raise DataError("this prediction holds segmentations and has no strength")
         if protocol.nms == "none":
             return self._strength
-        if protocol.nms not in self._suppressed:
-            self._suppressed.clear()
-            self._suppressed[protocol.nms] = suppress(self._strength, protocol.nms, spacing=self.spacing)
-        return self._suppressed[protocol.nms]
+        recipe, found = self._suppressed
+        if recipe != protocol.nms:
+            found = suppress(self._strength, protocol.nms, spacing=self.spacing)
+            self._suppressed = protocol.nms, found
+        return found
 
     def thresholds(self, protocol: Protocol) -> list[float]:
         """Return the thresholds that a benchmark looks at."""

@@ -52,11 +52,20 @@ def _detector(gallery: Gallery, key: str, name: str) -> dict[str, Any]:
 
 
 def _image(gallery: Gallery, key: str, name: str, best: Sequence[float | None]) -> dict[str, Any]:
-    numbers = []
+    numbers, shape = [], None
     for one, threshold in zip(gallery.detectors.values(), best, strict=True):
         item = gallery.judged.get(one.name, {}).get(name)
         numbers.append(None if item is None else _numbers(item, threshold))
-    return {"id": key, "name": name, "agreement": gallery.agreement.get(name), "numbers": numbers}
+        shape = shape if item is None else item.numbers["shape"]
+    photo = next(iter(gallery.detectors.values())).cases[name].image is not None
+    return {
+        "id": key,
+        "name": name,
+        "shape": shape,
+        "photo": photo,
+        "agreement": gallery.agreement.get(name),
+        "numbers": numbers,
+    }
 
 
 def _numbers(item: Judged, threshold: float | None) -> dict[str, Any]:

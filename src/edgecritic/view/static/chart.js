@@ -11,6 +11,13 @@ function add(parent, name, attributes, text) {
   return made;
 }
 
+/** Return the place of the number that is nearest to a wanted one. */
+function nearest(numbers, wanted) {
+  let best = -1;
+  numbers.forEach((one, at) => { if (best < 0 || Math.abs(one - wanted) < Math.abs(numbers[best] - wanted)) best = at; });
+  return best;
+}
+
 /** `series` are {colour, image, set, point}: two curves {recall, precision} or null, and a point or null. */
 export function drawChart(svg, series) {
   svg.replaceChildren();
@@ -30,6 +37,10 @@ export function drawChart(svg, series) {
     add(svg, "polyline", { points: points.map(([recall, precision]) => `${x(recall).toFixed(1)},${y(precision).toFixed(1)}`).join(" "), stroke: colour, "stroke-width": width, ...more });
   };
   for (const one of series) if (one.set) line(one.set, one.colour, 1, { "stroke-dasharray": "4 3" });
+  for (const one of series) {
+    const at = one.set && one.point ? nearest(one.set.threshold, one.point.threshold) : -1;
+    if (at >= 0) add(svg, "circle", { class: "of-set", cx: x(one.set.recall[at]), cy: y(one.set.precision[at]), r: 4, fill: "none", stroke: one.colour, "stroke-width": 1.5 });
+  }
   for (const one of series) if (one.image) line(one.image, one.colour, 2.4);
   for (const one of series) if (one.point) add(svg, "circle", { class: "ink", cx: x(one.point.recall), cy: y(one.point.precision), r: 5, fill: one.colour, "stroke-width": 1.5 });
 }

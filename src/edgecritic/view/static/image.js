@@ -83,6 +83,7 @@ export class ImagePage {
     this.pieces = new Map();
     this.planes = new Map();
     try {
+      const early = this.image.shape?.length === 2 ? this.fetchPhotos([[0, 0]]) : null;
       const pieces = this.detectors.map((one, at) => this.piece(one, at));
       const asked = [packed(`/truths/${this.image.id}${this.query({ s: undefined })}`), ...pieces];
       const [truths] = await Promise.all(asked);
@@ -99,6 +100,7 @@ export class ImagePage {
       this.aim();
       this.boxes();
       this.ready = true;
+      await early;
       await this.loadPlanes();
       if (turn !== this.opening) return;
       this.update({ asked: true });
@@ -112,11 +114,11 @@ export class ImagePage {
     const threshold = this.thresholdOf(detector, at);
     const piece = { threshold, live: null, sight: null, curve: null };
     this.pieces.set(detector, piece);
-    const [facts, reply] = await Promise.all([
-      json(`/open/${this.image.id}/${detector}${this.query({ s: undefined })}`),
-      packed(this.judgePath(detector, threshold)),
-    ]);
-    piece.facts = facts;
+    const open = async () => {
+      piece.facts = await json(`/open/${this.image.id}/${detector}${this.query({ s: undefined })}`);
+      if (piece.facts.shape.length === 2) await this.fetchStrengths([[0, 0]], [detector]);
+    };
+    const [, reply] = await Promise.all([open(), packed(this.judgePath(detector, threshold))]);
     piece.reply = reply;
     piece.asked = this.judgePath(detector, threshold);
     piece.live = new Latest((path, begun) => this.judge(detector, path, begun));
@@ -160,19 +162,26 @@ export class ImagePage {
   }
 
   async loadPlanes() {
-    const wanted = [];
-    for (const axis of this.space.axes) {
-      const index = this.index(axis);
-      if (this.facts.photo && this.layers.has("p")) wanted.push([`photo/${axis}/${index}`, () => bitmap(`/photo/${this.image.id}/${axis}/${index}`).catch(() => null)]);
-      for (const detector of this.detectors) {
-        if (this.facts.segmentations) continue;
-        wanted.push([`strength/${detector}/${axis}/${index}`, () => this.strength(detector, axis, index)]);
-      }
-    }
-    const { planes } = this;
-    await Promise.all(wanted.filter(([key]) => !planes.has(key)).map(async ([key, load]) => planes.set(key, await load())));
-    while (planes.size > MOST_PLANES) planes.delete(planes.keys().next().value);
+    const places = this.space.axes.map((axis) => [axis, this.index(axis)]);
+    await Promise.all([this.fetchPhotos(places), this.fetchStrengths(places, this.detectors)]);
     this.redraw();
+  }
+
+  fetchPhotos(places) {
+    if (!this.image.photo || !this.layers.has("p")) return null;
+    return this.fetchPlanes(places.map(([axis, index]) => [`photo/${axis}/${index}`, () => bitmap(`/photo/${this.image.id}/${axis}/${index}`)]));
+  }
+
+  fetchStrengths(places, detectors) {
+    const soft = detectors.filter((one) => !this.pieces.get(one).facts.segmentations);
+    return this.fetchPlanes(soft.flatMap((one) => places.map(([axis, index]) => [`strength/${one}/${axis}/${index}`, () => this.strength(one, axis, index)])));
+  }
+
+  /** Fetch the planes that are missing; what cannot be shown is null. */
+  async fetchPlanes(wanted) {
+    const { planes } = this;
+    await Promise.all(wanted.filter(([key]) => !planes.has(key)).map(async ([key, load]) => planes.set(key, await load().catch(() => null))));
+    while (planes.size > MOST_PLANES) planes.delete(planes.keys().next().value);
   }
 
   async strength(detector, axis, index) {
@@ -475,7 +484,7 @@ export class ImagePage {
       return { colour: this.lineColour(detector), image: piece.curve, set: known.curve, point: piece.reply };
     }));
     const own = this.state.tol === undefined && this.state.s === undefined && (this.state.p ?? "run") === "run";
-    $("chart-text").textContent = `Thick: this image. Dashed: the data set${own ? "" : ", by the protocol of the run"}. Dot: what is shown.`;
+    $("chart-text").textContent = `Thick: this image. Dashed: the data set${own ? "" : ", by the protocol of the run"}. Dot: what is shown; ring: the data set at this threshold.`;
   }
 
   // ---- away from here
