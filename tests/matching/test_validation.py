@@ -95,7 +95,7 @@ def test_against_the_rule_word_by_word(case):
         assert {tuple(int(x) + 1 for x in p) for p in np.argwhere(result)} == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(cases())
 def test_pairs_are_what_confirms_what(case):
     candidate, truth, spacing, tolerance, degrees, _ = case

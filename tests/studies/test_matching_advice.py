@@ -122,7 +122,8 @@ def maps(tmp_path):
 
 
 def test_own_detectors_are_ranked_by_every_strategy(maps, capsys):
-    base = ["study", "matching", "--truth", str(maps / "truth"), "--tolerances", "2.5", "--predictions"]
+    base = ["study", "matching", "--truth", str(maps / "truth"), "--tolerances", "2.5", "--jobs", "1"]
+    base += ["--predictions"]
     out = maps / "out"
     assert main([*base, str(maps / "near"), f"short={maps / 'half'}", "--quiet", "-o", str(out)]) == 0
     told = " ".join(capsys.readouterr().out.split())
@@ -148,5 +149,6 @@ def test_own_detectors_are_asked_for_rightly(maps, capsys):
         assert main(["study", "matching", "--predictions", *words]) == 1
         assert named in capsys.readouterr().err
     (maps / "half" / "two.png").unlink()
-    assert main(["study", "matching", "--predictions", near, half, "--truth", str(maps / "truth"), "-q"]) == 1
+    base = ["study", "matching", "--truth", str(maps / "truth"), "--jobs", "1", "-q"]
+    assert main([*base, "--predictions", near, half]) == 1
     assert "half: two: has no map" in capsys.readouterr().err
