@@ -101,6 +101,17 @@ def test_a_chain_that_costs_too_much_is_not_made(monkeypatch):
     assert solved, "no case has needed the solver, so none has tested when it is called"
 
 
+def test_a_chain_is_made_if_it_costs_as_much_as_it_is_worth_though_another_must_be_solved():
+    one, other = np.zeros((2, 9, 160), bool)
+    for row, n in ((1, 150), (6, 100)):
+        one[row, :n] = other[row, 1 : n + 1] = True
+    assert counts(one, other, [1.0, 2.0]) == [149 + 100, 250]
+    noise = np.random.default_rng(1).random((2, 9, 160)) < 0.1
+    one, other = one | noise[0], other | noise[1]
+    tolerances = [1.0, 1.5, 3.0]
+    assert counts(one, other, tolerances) == [match(one, other, tolerance=t).tp for t in tolerances]
+
+
 maps = arrays(np.bool_, (6, 8), elements=st.booleans())
 
 
