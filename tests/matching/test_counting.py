@@ -123,6 +123,21 @@ def test_the_largest_matching_has_the_size_of_scipys(rows, columns):
 @settings(max_examples=25)
 @given(maps, maps, st.integers(0, 2), st.integers(0, 400), st.booleans())
 def test_the_last_pair_costs_no_more_than_the_limits(rows, columns, level, limit, bids):
+    check_limits(rows, columns, level, limit, bids)
+
+
+@pytest.mark.parametrize("bids", [False, True])
+def test_limits_are_those_of_the_part_where_they_are_highest(bids):
+    parts = [
+        check_limits(*(np.random.default_rng(seed).random((2, 12, 40)) < 0.07), level, 200, bids)
+        for seed in range(6)
+        for level in (1, 2)
+    ]
+    assert max(parts) >= 3
+
+
+def check_limits(rows: np.ndarray, columns: np.ndarray, level: int, limit: int, bids: bool) -> int:
+    """Compare the limits with what SciPy finds; return how many parts cost more than need be."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -141,7 +156,7 @@ def test_the_last_pair_costs_no_more_than_the_limits(rows, columns, level, limit
         problem.pairs(level)
     size = problem.enlarge(level)
     if size == 0:
-        return
+        return 0
     links, costs = problem.links[level], problem.costs
     last = problem.least(level, size) - problem.least(level, size - 1)
     found = excess_cost(
@@ -159,7 +174,7 @@ def test_the_last_pair_costs_no_more_than_the_limits(rows, columns, level, limit
         total[parts[row]] += value[row, column] - lowest[row]
     assert found == max(lowest[row] for row, _ in problem.pairs(level)) + total.max()
     if bids:
-        return
+        return int(np.count_nonzero(total))
     plain, part = plain_excesses(problem, rows, columns, level)
     near = np.where(links, costs, 10**9)
     more = np.zeros((2, n + m))
@@ -169,6 +184,7 @@ def test_the_last_pair_costs_no_more_than_the_limits(rows, columns, level, limit
     assert plain == more.sum(axis=1).min()
     assert part == more.min(axis=0).max()
     assert plain + near[links].max() >= part + near[links].max() >= last
+    return int(np.count_nonzero(more.min(axis=0)))
 
 
 def plain_excesses(problem: Problem, rows: np.ndarray, columns: np.ndarray, level: int) -> list[int]:

@@ -16,7 +16,7 @@ function showPins() {
 
 function choose(pixel) {
   place = pixel;
-  $("comment-place").textContent = place ? place.join(", ") : "click on a place of the image";
+  $("comment-place").textContent = place ? place.join(", ") : "click on the image";
   form.querySelector("button").disabled = !place;
   if (place) text.focus({ preventScroll: true });
   showPins();
