@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from edgecritic.tables import plain
-from edgecritic.values import plain as plain_values
 
 __all__ = ["complain", "tell_failures", "print_json", "progress", "report_page"]
 
@@ -30,6 +29,8 @@ def tell_failures(failures: Iterable[object]) -> int:
 
 def print_json(document: Any) -> None:
     """Print one JSON document."""
+    from edgecritic.values import plain as plain_values
+
     text = json.dumps(plain_values(document), indent=2, ensure_ascii=False, allow_nan=False)
     print(plain(text, escape=True))
 
