@@ -106,8 +106,13 @@ def test_a_chain_is_made_if_it_costs_as_much_as_it_is_worth_though_another_must_
     for row, n in ((1, 150), (6, 100)):
         one[row, :n] = other[row, 1 : n + 1] = True
     assert counts(one, other, [1.0, 2.0]) == [149 + 100, 250]
-    noise = np.random.default_rng(1).random((2, 9, 160)) < 0.1
-    one, other = one | noise[0], other | noise[1]
+
+
+def test_what_bids_leave_is_where_the_next_tolerance_begins():
+    rng = np.random.default_rng(3)
+    one, other = rng.random((2, 12, 160)) < 0.4
+    row = rng.integers(1, 11)
+    one[row, :150] = other[row, 1:151] = True
     tolerances = [1.0, 1.5, 3.0]
     assert counts(one, other, tolerances) == [match(one, other, tolerance=t).tp for t in tolerances]
 
