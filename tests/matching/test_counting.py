@@ -273,3 +273,13 @@ def test_shared_bits_are_counted_row_by_row():
     one, two = np.random.default_rng(3).integers(0, 2, (2, 4, 320)).astype(bool)
     words = [np.packbits(table, axis=1).view(np.uint64) for table in (one, two)]
     assert shared_bits(*words).tolist() == (one & two).sum(axis=1).tolist()
+
+
+def test_more_offsets_than_sixteen_bits_can_number():
+    """A tolerance of 150 px has 70,681 offsets; pixels beyond it would look near."""
+    one, other, apart = (np.zeros((3, 500), bool) for _ in range(3))
+    one[0, [0, 7, 200]] = other[2, [149, 152, 499]] = apart[2, 451] = True
+    around = ball(150.0, (1.0, 1.0))
+    counter = PairCounter(Grid.around(one.shape, around.radii), around, [148.5, 150.0], (1.0, 1.0))
+    for far, sizes in ((apart, [0, 0]), (other, [2, 3])):
+        assert counter.reached(counter.locate(one), counter.locate(far)).sizes.tolist() == sizes

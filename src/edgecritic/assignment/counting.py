@@ -10,7 +10,7 @@ import numpy as np
 from edgecritic.assignment.graph import outlier_cost
 from edgecritic.assignment.solver import MOST_LINKS, too_many_links
 from edgecritic.inputs import BoolArray, Indices
-from edgecritic.kernels.arrays import Int64s, UInt16s, UInt64s
+from edgecritic.kernels.arrays import Int64s, UInt64s
 from edgecritic.kernels.assign import solve
 from edgecritic.kernels.cardinality import (
     Prices,
@@ -24,7 +24,7 @@ from edgecritic.kernels.cardinality import (
 )
 from edgecritic.kernels.grid import Grid, Neighbourhood, longest
 from edgecritic.kernels.links import Links, links_of_rows
-from edgecritic.kernels.ranks import by_rank, near_pixels, nearest_ranks
+from edgecritic.kernels.ranks import Ranks, by_rank, near_pixels, nearest_ranks
 from edgecritic.kernels.search import new_search
 from edgecritic.kernels.state import ALONE, new_state
 from edgecritic.kernels.windows import bits_of, windows_of
@@ -40,14 +40,14 @@ class Located(NamedTuple):
     Attributes
     ----------
     pixels : flat indices
-    ranks : (cells,) uint16
+    ranks : (cells,) uint16 or uint32
         How near the map is to every cell of the grid: the number of the first offset that is as long.
     cells, bits : bool and uint64
         Whether a cell is a pixel of the map, as an array of cells and of bits.
     """
 
     pixels: Indices
-    ranks: UInt16s
+    ranks: Ranks
     cells: BoolArray
     bits: UInt64s
 
@@ -104,7 +104,8 @@ class PairCounter:
     ) -> None:
         self._grid = grid
         self._steps = grid.flat_offsets(around.offsets)
-        self._numbers = np.searchsorted(around.distances, around.distances).astype(np.uint16)
+        kind = np.uint16 if around.distances.size < 2**16 else np.uint32
+        self._numbers = np.searchsorted(around.distances, around.distances).astype(kind)
         self._costs = around.costs
         self._below = np.array([np.count_nonzero(around.distances <= longest(t)) for t in tolerances])
         self._alone = [outlier_cost(t, spacing) for t in tolerances]

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
-from edgecritic.kernels.arrays import Int32s, Int64s, UInt16s, UInt64s
+from edgecritic.kernels.arrays import Int32s, Int64s, UInt64s
 from edgecritic.kernels.grid import Grid
+from edgecritic.kernels.ranks import Ranks
 from edgecritic.kernels.state import ALONE, FAR
 from edgecritic.kernels.windows import (
     Windows,
@@ -170,8 +171,8 @@ class Prices(NamedTuple):
 
     of_number: Int64s
     of_step: Int64s
-    row_ranks: UInt16s
-    column_ranks: UInt16s
+    row_ranks: Ranks
+    column_ranks: Ranks
 
 
 @kernel

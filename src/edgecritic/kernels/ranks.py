@@ -5,20 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from edgecritic.kernels._jit import kernel
-from edgecritic.kernels.arrays import Int64s, UInt16s, UInt64s
+from edgecritic.kernels.arrays import Int64s, UInt16s, UInt32s, UInt64s
 
-__all__ = ["by_rank", "near_pixels", "nearest_ranks", "shared_bits"]
+__all__ = ["Ranks", "by_rank", "near_pixels", "nearest_ranks", "shared_bits"]
+
+Ranks = UInt16s | UInt32s
+"""Narrow where they can be: as many as the grid has cells are kept of every map."""
 
 
 @kernel
-def nearest_ranks(cells: int, pixels: Int64s, steps: Int64s, ranks: UInt16s) -> UInt16s:
+def nearest_ranks(cells: int, pixels: Int64s, steps: Int64s, ranks: Ranks) -> Ranks:
     """Return for every cell of a grid the rank of its distance from the nearest pixel.
 
     `steps` are flat offsets sorted by length and `ranks` the numbers of the first offsets of equal length.
-    Cells that no offset reaches have the number of offsets. The farthest are written first: the nearest
-    stay.
+    Cells that no offset reaches have the number of offsets, which the type of `ranks` must hold. The farthest
+    are written first: the nearest stay.
     """
-    found = np.full(cells, steps.size, dtype=np.uint16)
+    found = np.full(cells, steps.size, dtype=ranks.dtype)
     for step in range(steps.size - 1, -1, -1):
         rank = ranks[step]
         for pixel in pixels:
@@ -27,7 +30,7 @@ def nearest_ranks(cells: int, pixels: Int64s, steps: Int64s, ranks: UInt16s) -> 
 
 
 @kernel
-def near_pixels(pixels: Int64s, ranks: UInt16s, below: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+def near_pixels(pixels: Int64s, ranks: Ranks, below: Int64s) -> tuple[Int64s, Int64s, Int64s]:
     """Return the pixels whose rank lies below the last limit, their ranks, and how many lie below each.
 
     `ranks` are those of all cells.
