@@ -113,8 +113,8 @@ def in_chromium(size: str, upload: str, most: float) -> None:
     @check(
         PART,
         (f"first useful view of a {size} image, Chromium", f"≤ {most:.0f} s"),
-        ("longest frame while a brush draws on it", "≤ 50 ms"),
-        ("longest step of its threshold", "≤ 150 ms"),
+        (f"longest frame while a brush draws on a {size} image", "≤ 50 ms"),
+        (f"longest step of the threshold of a {size} image", "≤ 150 ms"),
         needs=("sqlalchemy", "starlette", "uvicorn", "playwright", "chromium"),
     )
     def large_image(given: Given) -> Iterator[Figure]:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", settings.get_profile("ci"), max_examples=15)  # where every call is slow
 settings.register_profile(
     "fuzz", settings.get_profile("ci"), derandomize=False, max_examples=1000, print_blob=True
 )

@@ -92,7 +92,7 @@ def test_the_proposal_of_a_clean_shape_is_its_rim():
         ({"level": True, "events": []}, "level"),
         ({"level": 5, "events": [3]}, "edit 1"),
         ({"level": 5, "events": [{"op": "draw", "data": {"points": [99, 0]}}]}, "edit 1: a coordinate"),
-        ({"level": 5, "events": [{"op": "paint", "data": {}}]}, "edit 1: an edit must be"),
+        ({"level": 5, "events": [{"op": "sing", "data": {}}]}, "edit 1: an edit must be"),
     ],
 )
 def test_lists_of_strangers_are_checked(document, message):
