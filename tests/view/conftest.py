@@ -137,6 +137,10 @@ def open_page(browser):
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.on("request", lambda request: asked.add(request.url.split("/")[2]))
+        page.waiting = waiting = set()  # requests without an answer
+        page.on("request", lambda request: waiting.add(request))
+        page.on("requestfinished", lambda request: waiting.discard(request))
+        page.on("requestfailed", lambda request: waiting.discard(request))
         page.goto(address)
         page.wait_for_selector("body[data-ready=yes]")
         return page

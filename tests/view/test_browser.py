@@ -32,6 +32,14 @@ def open_first(page):
     page.wait_for_selector(READY)
 
 
+def settled(page):
+    """Wait until the page has asked for nothing for half a second."""
+    calm = 0
+    while calm < 5:
+        page.wait_for_timeout(100)
+        calm = 0 if page.waiting else calm + 1
+
+
 def set_range(page, selector, value):
     page.eval_on_selector(
         selector,
@@ -79,7 +87,7 @@ def test_threshold_and_tolerance_move_live(site, open_page, gallery):
     set_range(page, "#thresholds input", 0.62)
     set_range(page, "#tolerance", 1.5)
     page.wait_for_function("() => document.querySelector('#tolerance-text').textContent.startsWith('1.50')")
-    page.wait_for_timeout(600)
+    settled(page)
     from edgecritic.protocols.sweep import candidate_at
 
     candidate = candidate_at(case.load_strength(), 0.62, protocol="bsds")
@@ -106,12 +114,12 @@ def test_a_link_carries_everything(site, open_page):
     page.locator("#people input").nth(0).uncheck()
     page.locator("#stages canvas").first.hover()
     page.mouse.wheel(0, -800)
-    page.wait_for_timeout(700)
+    settled(page)
     assert "zoom=" in page.evaluate("() => location.hash")
     seen = [first_row(page), page.evaluate("() => location.hash")]
     again = open_page(page.evaluate("() => location.href"))
     again.wait_for_function("() => document.querySelectorAll('#stages canvas').length === 2")
-    again.wait_for_timeout(500)
+    settled(again)
     assert [first_row(again), again.evaluate("() => location.hash")] == seen
     assert again.locator("#strategy").input_value() == "eps"
     assert again.locator("#layers input[name=r]").is_checked()
@@ -177,7 +185,7 @@ def test_a_volume_has_three_planes(volumes, open_page):
     )
     canvas = page.locator("#stages canvas").nth(1)
     canvas.click(position={"x": 60, "y": 120})
-    page.wait_for_timeout(500)
+    settled(page)
     assert "at=" in page.evaluate("() => location.hash")
 
 
@@ -199,7 +207,7 @@ def test_no_page_has_a_serious_fault(site, open_page, axe, size, theme):
     for name in ("wall", "image"):
         if name == "image":
             open_first(page)
-            page.wait_for_timeout(300)
+            settled(page)
         page.evaluate(axe)
         faults += [f"{name}: {fault}" for fault in page.evaluate(AXE)]
         assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth + 1"), name
