@@ -104,8 +104,9 @@ class PairCounter:
     ) -> None:
         self._grid = grid
         self._steps = grid.flat_offsets(around.offsets)
-        kind = np.uint16 if around.distances.size < 2**16 else np.uint32
-        self._numbers = np.searchsorted(around.distances, around.distances).astype(kind)
+        first = np.searchsorted(around.distances, around.distances)
+        few = first.size < 2**16
+        self._numbers: Ranks = first.astype(np.uint16) if few else first.astype(np.uint32)
         self._costs = around.costs
         self._below = np.array([np.count_nonzero(around.distances <= longest(t)) for t in tolerances])
         self._alone = [outlier_cost(t, spacing) for t in tolerances]

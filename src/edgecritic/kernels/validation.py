@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
-from edgecritic.kernels.arrays import Bools, Float64s, Int64s, UInt16s
+from edgecritic.kernels.arrays import Bools, Float64s, Int64s
 from edgecritic.kernels.grid import Grid, Neighbourhood
+from edgecritic.kernels.ranks import Ranks
 
 __all__ = ["Sight", "count_valid", "line_of_sight", "validate"]
 
@@ -173,7 +174,7 @@ def count_valid(
     pixels: Int64s,
     ranks: Int64s,
     source: Bools,
-    source_ranks: UInt16s,
+    source_ranks: Ranks,
     target: Bools,
     sight: Sight,
     limits: Int64s,
