@@ -41,6 +41,7 @@ PARTS = {
     "preference": ("preference",),
     "studio": ("studio",),
     "view": ("view",),
+    "torch": ("training",),
     "files": ("damage",),
     "adoption": ("starting", "adoption"),
 }
