@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from edgecritic.maps.nearest import FloatMap, nearest_distances
 from edgecritic.maps.target import Target, as_empty_distance, bounding_box
 from edgecritic.matching import Matching, match, strategies
 from edgecritic.values import Value
+
+if TYPE_CHECKING:
+    from edgecritic.measures.explain import Explanation
 
 __all__ = ["Confusion", "Comparison", "Distances", "Judged", "OnDegenerate", "Single", "compare"]
 
@@ -251,6 +254,20 @@ class Comparison(Judged):
             raise InputError(f"strategy must be one-to-one to have distances of pairs, got {strategy}")
         return distances
 
+    def explain(self, *, tolerance: float | None = None) -> Explanation:
+        """Say in words what the maps have in common and what measures punish, as `explain` does."""
+        from edgecritic.measures.explain import explain
+
+        return explain(self, tolerance=tolerance)
+
+    def plot(self, ax: Any = None, *, tolerance: float | None = None) -> Any:
+        """Draw hits, false alarms and misses as `Matching.plot` does; return the axes."""
+        return match(self.candidate, self.truth, tolerance=tolerance, spacing=self.spacing).plot(ax)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: that of the matching."""
+        return match(self.candidate, self.truth, spacing=self.spacing)._repr_html_()
+
     def __repr__(self) -> str:
         return f"Comparison({self.n_candidate} candidate and {self.n_truth} truth pixels of {self.size})"
 
@@ -285,6 +302,10 @@ class Single(Judged):
     def nothing_to_judge(self) -> bool:
         """Whether the only map is empty."""
         return self.count == 0
+
+    def keep(self, known: Mapping[str, Any]) -> None:
+        """Take further evidence that is known already, by the names of `cached`."""
+        self._more.update(known)
 
     @property
     def squeezed(self) -> BoolArray:
