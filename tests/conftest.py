@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import runpy
 import shutil
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -68,6 +70,33 @@ def browser() -> Generator[Any, None, None]:
         running = driver.chromium.launch(executable_path=chromium, args=[*FLAGS])
         yield running
         running.close()
+
+
+@pytest.fixture(autouse=True)
+def printed_json_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Validate what the command prints with ``--json`` in this process against its published schema."""
+    main = sys.modules.get("edgecritic.cli.main")
+    if main is None:
+        return
+    from edgecritic.cli import _output
+    from edgecritic.schemas import schema_of
+    from edgecritic.values import plain
+
+    parse, show, commands = main._parsed, _output.print_json, []
+
+    def parsed(*given: Any) -> Any:
+        commands.append(parse(*given))
+        return commands[-1]
+
+    def validated(document: Any) -> None:
+        words = commands[-1].parser.prog.split()[1:] + [getattr(commands[-1], "study", None)]
+        schema = schema_of("-".join(word for word in words if word))
+        jsonschema.validate(plain(document), schema, jsonschema.Draft202012Validator)
+        show(document)
+
+    monkeypatch.setattr(main, "_parsed", parsed)
+    for module in (main, _output):
+        monkeypatch.setattr(module, "print_json", validated)
 
 
 @pytest.hookimpl(tryfirst=True)
