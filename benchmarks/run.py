@@ -22,6 +22,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from bars import CHECKS, Bar, Check, Given, data_root
+from edgecritic.kernels._jit import always_compiled
 from table import Table, mark
 
 PARTS = {
@@ -105,6 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as JSON too, line by line")
     options = parser.parse_args(argv)
     warnings.simplefilter("ignore")
+    always_compiled()
     start = time.monotonic()
     given = Given(data_root(), options.quick)
     print(f"real data: {given.data or 'none (set EDGECRITIC_DATA)'}")
