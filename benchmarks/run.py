@@ -39,6 +39,7 @@ PARTS = {
     "preference": ("preference",),
     "studio": ("studio",),
     "view": ("view",),
+    "torch": ("training",),
     "files": ("damage",),
     "adoption": ("starting", "adoption"),
 }

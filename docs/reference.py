@@ -42,6 +42,7 @@ ROOMS = (
     ".matching",
     ".measures",
     ".protocols",
+    ".training",
 )
 SINGLE = {
     "recipes": "Recipes of non-maximum suppression",
