@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -146,10 +147,11 @@ def check(part: str, *rows: tuple[str, str], needs: tuple[str, ...] = ()) -> Cal
 
 
 def compile_all() -> None:
-    """Let every kernel be compiled, also where little work is done sooner without; older packages always do."""
-    from edgecritic.kernels import _jit
+    """Let every kernel be compiled, even for little work; packages that have no such choice always do."""
+    with suppress(ImportError):
+        from edgecritic.kernels._jit import always_compiled
 
-    getattr(_jit, "always_compiled", lambda: None)()
+        always_compiled()
 
 
 def data_root() -> Path | None:
