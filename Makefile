@@ -95,7 +95,7 @@ docs: $(STAMPS)/docs
 	@echo "open site/index.html"
 
 gallery: $(STAMPS)/report
-	$(BIN)/python docs/gallery.py
+	$(BIN)/python docs/building/gallery.py
 
 dist: $(STAMPS)/dist
 	rm -rf dist build/fresh build/empty

@@ -206,11 +206,11 @@ def test_every_command_option_id_and_error_is_in_the_reference(reference):
 
 
 def test_every_error_class_is_explained_by_hand():
-    text = (DOCS / "errors.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference/errors.md").read_text(encoding="utf-8")
     assert [name for name in errors.__all__ if f"`{name}`" not in text] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/matching.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/explanation/matching.md"])
 def test_every_strategy_is_named(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     missing = [
@@ -253,7 +253,7 @@ def test_the_page_of_figures_can_be_filled():
     spec = importlib.util.spec_from_file_location("fill", ROOT / "benchmarks/fill.py")
     fill = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(fill)
-    page = (DOCS / "compare.md").read_text(encoding="utf-8")
+    page = (DOCS / "explanation/compare.md").read_text(encoding="utf-8")
     bar = {"part": "matching", "what": "exact against X", "measured": "40×", "bar": "≥ 30×", "met": True}
     unknown = {**bar, "what": "exact against Y", "measured": "not measured: no Y", "met": None}
     once = fill.filled(page, fill.table([bar, unknown, {**bar, "part": "studio", "met": False}], "a machine"))

@@ -17,7 +17,7 @@ import edgecritic
 from edgecritic.cli.main import main as command
 from edgecritic.datasets import synthetic, write_image, write_map
 
-HERE = Path(__file__).resolve().parent / "gallery"
+HERE = Path(__file__).resolve().parents[1] / "gallery"
 WIDEST = 900
 
 

@@ -1,0 +1,24 @@
+"""Formulas in the pages: from LaTeX to MathML, while the site is built."""
+
+from __future__ import annotations
+
+import html
+import re
+
+MARKED = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+
+
+def as_mathml(page: str) -> str:
+    """Return the HTML of a page with every formula as MathML.
+
+    Formulas are written as ``$…$`` in a line and ``$$…$$`` on their own; *arithmatex* marks them.
+    """
+    if "arithmatex" not in page:
+        return page
+    from latex2mathml.converter import convert
+
+    def formula(found: re.Match[str]) -> str:
+        latex = html.unescape(found[2]).strip()
+        return str(convert(latex, display="block" if found[1] == "div" else "inline"))
+
+    return MARKED.sub(formula, page)
