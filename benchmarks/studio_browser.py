@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from bars import browser_path
 from edgecritic.datasets.synthetic import scene
 from edgecritic.detectors.proposals import propose
-from edgecritic.studio import projects
+from edgecritic.studio import auth, projects
+from edgecritic.studio.app import OWNER_COOKIE
 from edgecritic.studio.database import open_database
 from edgecritic.studio.large import tiles_of
 from edgecritic.studio.pictures import Upload, encode_png, read_photo, thumbnail
@@ -73,6 +74,44 @@ def draw_on_large_image(url: str, folder: Path, upload: Upload) -> Times:
     finally:
         server.stop()
     return Times(views, frames, steps)
+
+
+def page_of_many(url: str, folder: Path, images: int) -> tuple[float, float]:
+    """Open the owner's page of a project of many images: megabytes and seconds of the slowest of three."""
+    database = open_database(url)
+    drawn = scene(3, (321, 481), count=20, grey=True, overlap=True, snr=20.0)
+    upload = read_photo(encode_png(np.rint(255 * np.clip(drawn.image, 0, 1))), 10**7)
+    with database.session() as session:
+        projects.create_project(session, "Many")
+        for n in range(images):
+            projects.add_image(session, 1, f"n{n:03d}", upload)
+        secret = auth.start_session(session, None, 1)
+    database.close()
+    server = Server(url, folder)
+    try:
+        with sync_playwright() as driver:
+            chromium = driver.chromium.launch(executable_path=browser_path(), args=FLAGS)
+            home = f"http://127.0.0.1:{server.port}"
+            found = [first_view(chromium, home, secret) for _ in range(3)]
+            chromium.close()
+    finally:
+        server.stop()
+    return max(size for size, _ in found), max(seconds for _, seconds in found)
+
+
+def first_view(chromium: Browser, home: str, secret: str) -> tuple[float, float]:
+    """Load the page of project 1 with nothing kept from before; return megabytes and seconds."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    context.add_cookies([{"name": OWNER_COOKIE, "value": secret, "url": home}])
+    page = context.new_page()
+    sizes: list[int] = []
+    page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
+    start = time.perf_counter()
+    page.goto(f"{home}/projects/1", wait_until="load")
+    seconds = time.perf_counter() - start
+    page.wait_for_load_state("networkidle")
+    context.close()
+    return sum(sizes) / 1e6, seconds
 
 
 def three_megapixels() -> Upload:

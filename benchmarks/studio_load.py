@@ -20,6 +20,7 @@ from edgecritic.studio import auth, experiments, labelling, projects
 from edgecritic.studio.database import open_database
 from edgecritic.studio.models import Answer, Event, Experiment, Slot
 from edgecritic.studio.pictures import encode_png, read_photo
+from edgecritic.studio.trials import Plan
 from studio_server import Server
 
 PER_SECOND = 2.0
@@ -54,7 +55,7 @@ def fill(url: str, size: Size) -> tuple[list[Person], list[Person]]:
     with database.session() as session:
         project = projects.create_project(session, "Load")
         image = projects.add_image(session, project.id, "one", photo)
-        plan = experiments.Plan(name="Load", practice=0, checks=0)
+        plan = Plan(name="Load", practice=0, checks=0)
         places = {"false alarm": (5, 5), "label": (9, 9)}
         sides = [Segment(kind=kind, centre=at, pixels=(at,)) for kind, at in places.items()]
         trials = [

@@ -22,6 +22,7 @@ from edgecritic.annotators.choice import Segment, Trial
 from edgecritic.studio import auth, experiments, projects
 from edgecritic.studio.database import Database
 from edgecritic.studio.pictures import encode_png, read_photo
+from edgecritic.studio.trials import Plan
 
 PASSWORD = "correct horse battery"
 SHAPE = (48, 64)
@@ -55,7 +56,7 @@ class World:
 
     def experiment(self, session: Session) -> int:
         """Make an experiment of simple trials."""
-        plan = experiments.Plan(name="Race", seed=3, practice=0, checks=0)
+        plan = Plan(name="Race", seed=3, practice=0, checks=0)
         places = {"false alarm": (5, 5), "label": (9, 9)}
         sides = [Segment(kind=kind, centre=at, pixels=(at,)) for kind, at in places.items()]
         about = {"image": "one", "detector": "some", "mode": "hard"}

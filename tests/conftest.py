@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import runpy
+import shutil
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,25 @@ def data() -> Path:
     if root is None:
         pytest.skip("real data not found; set EDGECRITIC_DATA")
     return root
+
+
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Generator[Any, None, None]:
+    """Chromium, started once for a module; the test is skipped where it is absent."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("Chromium was not found")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=chromium, args=[*FLAGS])
+        yield running
+        running.close()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -26,11 +26,11 @@ from edgecritic.datasets.synthetic import annotators, detect, scene
 from edgecritic.studio import auth, projects
 from edgecritic.studio.app import OWNER_COOKIE, create_app
 from edgecritic.studio.database import Database, open_database
-from edgecritic.studio.experiments import Plan, draw_trials
 from edgecritic.studio.models import Base
 from edgecritic.studio.pictures import encode_png, read_photo
 from edgecritic.studio.serve import link_path
 from edgecritic.studio.settings import Settings
+from edgecritic.studio.trials import Plan, draw_trials
 from edgecritic.web.serving import server_config
 
 sys.path.append(str(Path(__file__).parent))  # studio_pages
@@ -263,23 +263,10 @@ def site(serve_site, store, fill) -> Site:
     return serve_site()
 
 
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-]
-
-
 @pytest.fixture(scope="module")
-def browser(compiled):
-    """Chromium, started once for a module."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("Chromium was not found")
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield running
-        running.close()
+def browser(compiled, browser):
+    """Chromium, after what the server needs is compiled."""
+    return browser
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from edgecritic.cli.main import main
 from edgecritic.datasets import synthetic
 from edgecritic.protocols.sweep import candidate_at
 from edgecritic.studio import experiments, projects
+from edgecritic.studio.trials import Plan, draw_trials
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ NUMBERS = ("risk", "low", "high", "trials", "lost", "ties")
 def test_an_experiment_draws_what_the_library_draws(database, fill, scenes):
     project = fill(database)
     with database.reading() as session:
-        drawn = experiments.draw_trials(session, project, experiments.Plan(name="A", seed=9, square=11))
+        drawn = draw_trials(session, project, Plan(name="A", seed=9, square=11))
     main_part = [one for one in drawn if one.part == "main"]
     found = {f"scene-{n}": strength(labels) for n, (_, labels, _) in enumerate(scenes)}
     for name in ("good", "noisy"):

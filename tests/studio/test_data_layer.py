@@ -25,6 +25,7 @@ from edgecritic.studio.database import make_engine, migrate, open_database
 from edgecritic.studio.labelling import NewEvent
 from edgecritic.studio.models import Annotation, Answer, Base, Image, Slot, Trial, now
 from edgecritic.studio.problems import Conflict, NotFound, Refused
+from edgecritic.studio.trials import Plan, draw_trials
 
 
 @pytest.fixture
@@ -275,11 +276,11 @@ def answer(secret, invitation, slot, side="left", reaction=500):
 
 
 def test_the_same_seed_draws_the_same_trials(database, project):
-    plan = experiments.Plan(name="A", seed=9)
+    plan = Plan(name="A", seed=9)
     with database.session() as session:
-        first, second = (experiments.draw_trials(session, project, plan) for _ in range(2))
+        first, second = (draw_trials(session, project, plan) for _ in range(2))
         assert first == second
-        assert first != experiments.draw_trials(session, project, experiments.Plan(name="A", seed=10))
+        assert first != draw_trials(session, project, Plan(name="A", seed=10))
 
 
 def test_schedules_are_balanced_and_mirrored(database, experiment, subjects):
@@ -452,7 +453,7 @@ def test_an_experiment_needs_labels_and_detectors(database, scenes):
         bare = projects.create_project(session, "Bare")
         projects.add_image(session, bare.id, "a", scenes[0][0])
         with pytest.raises(Conflict, match="two annotators"):
-            experiments.draw_trials(session, bare.id, experiments.Plan(name="x"))
+            draw_trials(session, bare.id, Plan(name="x"))
 
 
 @pytest.mark.parametrize(
@@ -460,7 +461,7 @@ def test_an_experiment_needs_labels_and_detectors(database, scenes):
 )
 def test_impossible_plans_are_refused(values):
     with pytest.raises(InputError):
-        experiments.Plan(name="x", **values)
+        Plan(name="x", **values)
 
 
 # --- access ------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from studio_pages import click, drag, invite, open_tool, saved, to_screen
 
 from edgecritic.annotators.exclusion import Rules
 from edgecritic.studio import experiments, labelling, projects
-from edgecritic.studio.experiments import Plan
 from edgecritic.studio.models import Annotation, Invitation, Trial
+from edgecritic.studio.trials import Plan, draw_trials
 
 CHECKS = select(Trial).where(Trial.part == "check")
 
@@ -83,7 +83,7 @@ def test_results_are_shown_with_and_without_those_whom_the_rules_leave_out(site,
 def test_subjects_get_the_checks_in_different_orders_and_no_internal_name(site):
     with site.database.session() as session:
         plan = Plan(name="Secret name", mode="both", seed=3, square=15, practice=0, checks=6)
-        made = experiments.create_experiment(session, 1, plan, experiments.draw_trials(session, 1, plan))
+        made = experiments.create_experiment(session, 1, plan, draw_trials(session, 1, plan))
         people = [one.id for one, _ in experiments.invite_subjects(session, made, ["Inner name", "b", "c"])]
     with site.database.reading() as session:
         orders = []

@@ -13,6 +13,7 @@ from edgecritic.annotators.choice import Segment, Trial
 from edgecritic.studio import experiments
 from edgecritic.studio.models import Answer, Participation
 from edgecritic.studio.procedure import SURROUND, Procedure
+from edgecritic.studio.trials import Plan
 
 ASKED = {
     "language": "de",
@@ -124,7 +125,7 @@ def test_squares_and_letters_are_inside_and_a_click_takes_the_nearer_one(site, o
         for number, ends in enumerate(corners)
     ]
     with site.database.session() as session:
-        plan = experiments.Plan(name="Corners", square=7, practice=0, checks=0)
+        plan = Plan(name="Corners", square=7, practice=0, checks=0)
         experiments.create_experiment(session, 1, plan, trials)
     [link] = invite(site, "S", experiment=1)
     page = open_page(viewport={"width": 400, "height": 720}, color_scheme="light")

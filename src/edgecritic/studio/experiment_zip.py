@@ -22,6 +22,7 @@ from edgecritic.studio.exports import encode_map, photo_png, unused
 from edgecritic.studio.models import Experiment, Image, Participation, Trial
 from edgecritic.studio.pictures import encode_png
 from edgecritic.studio.procedure import SURROUND, Procedure
+from edgecritic.studio.trials import MAPS
 
 __all__ = ["experiment_json", "experiment_zip", "subjects_csv"]
 
@@ -146,7 +147,7 @@ def _images(session: Session, experiment: Experiment) -> Iterator[Image]:
 def _commands(experiment: Experiment, folders: dict[str, str], has_truth: bool) -> list[str]:
     """Return the commands that find the same result in the folder; names of detectors lose their ``=``."""
     data = ["--data", "data/truth", "--images", "data/images"] if has_truth else []
-    if experiment.mode == experiments.MAPS:
+    if experiment.mode == MAPS:
         words = ["edgecritic", "study", "preference", "--answers"]
         return [shlex.join([*words, file, *data[:2], "--out", out]) for file, out in _RUNS]
     maps = [
@@ -164,7 +165,7 @@ _RUNS = (("experiment.json", "result-all"), ("kept.csv", "result-kept"))
 
 def _readme(experiment: Experiment, commands: Sequence[str]) -> str:
     shown = "\n".join(commands)
-    maps = experiment.mode == experiments.MAPS
+    maps = experiment.mode == MAPS
     found = "the scale and which measures agree" if maps else "the risks of risks.csv"
     return _README.format(name=" ".join(experiment.name.split()), commands=shown, found=found)
 

@@ -27,6 +27,7 @@ from edgecritic.studio.pictures import encode_png
 from edgecritic.studio.problems import NotFound, Refused, ended
 from edgecritic.studio.risk_figure import risk_figure
 from edgecritic.studio.routing import EDITS, FORM, NAMES, SMALL, RuledRoute, get, post
+from edgecritic.studio.trials import MAPS, Plan, draw_trials, read_trials
 
 __all__ = ["judge_page", "progress", "routes", "schedule_document", "subject_may_see", "subject_template"]
 
@@ -89,7 +90,7 @@ def subject_template(
 ) -> Response:
     """Return a page in the language of an experiment; `text` in it gives a text with values put in."""
     procedure = experiments.procedure_of(experiment)
-    words, of_maps = procedure.words, experiment.mode == experiments.MAPS
+    words, of_maps = procedure.words, experiment.mode == MAPS
 
     def text(name: str, **more: object) -> str:
         return fill(words[name], **more)
@@ -114,7 +115,7 @@ def schedule_document(experiment: Experiment, slots: list[dict[str, Any]]) -> di
     """Return what the page of the trials needs: places of a schedule, texts, how stimuli are shown."""
     procedure = experiments.procedure_of(experiment)
     about = {name: getattr(procedure, name) for name in ("break_every", "size", "need_size", "enlarged")}
-    shown = {"square": experiment.settings["square"], "maps": experiment.mode == experiments.MAPS}
+    shown = {"square": experiment.settings["square"], "maps": experiment.mode == MAPS}
     return shown | about | {"texts": procedure.words, "slots": slots}
 
 
@@ -156,7 +157,7 @@ def subject_may_see(session: Session, invitation: Invitation, image_id: int) -> 
 def create(request: Request, session: Session, form: dict[str, str]) -> Response:
     """Make an experiment."""
     numbers: dict[str, Any] = {name: _number(form, name) for name in _NUMBERS if name in form}
-    plan = experiments.Plan(
+    plan = Plan(
         name=form.get("name", ""),
         mode=form.get("mode", "hard"),
         **numbers,
@@ -165,7 +166,7 @@ def create(request: Request, session: Session, form: dict[str, str]) -> Response
     )
     project = whole(request, "project")
     with studio_of(request).database.reading() as reading:
-        trials = experiments.draw_trials(reading, project, plan)
+        trials = draw_trials(reading, project, plan)
     made = experiments.create_experiment(session, project, plan, trials)
     return RedirectResponse(f"/experiments/{made.id}", 303)
 
@@ -175,7 +176,7 @@ def load_trials(request: Request, session: Session, document: Any) -> Response:
     project = whole(request, "project")
     name = projects.stem_of(request.query_params.get("name", ""))
     with studio_of(request).database.reading() as reading:
-        plan, trials = experiments.read_experiment(reading, project, name, document)
+        plan, trials = read_trials(reading, project, name, document)
     made = experiments.create_experiment(session, project, plan, trials, drawn=False)
     return JSONResponse({"id": made.id, "trials": len(trials)}, 201)
 
@@ -245,7 +246,7 @@ def _preferred(
     experiment: Experiment, trials: list[choice.Trial], answers: Sequence[choice.Answer]
 ) -> dict[str, Any]:
     """Return what subjects prefer, if they compare maps: the scale, and how many trials are decided."""
-    if experiment.mode != experiments.MAPS:
+    if experiment.mode != MAPS:
         return {"of_maps": False}
     main = {trial.id for trial in trials if trial.part == "main"}
     decided = votes.majority(one for one in answers if one.trial in main)

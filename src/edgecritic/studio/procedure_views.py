@@ -21,6 +21,7 @@ from edgecritic.studio.pictures import encode_png
 from edgecritic.studio.problems import NotFound
 from edgecritic.studio.procedure import KINDS, Procedure
 from edgecritic.studio.routing import NAMES, RuledRoute, get, post
+from edgecritic.studio.trials import draw_known
 
 __all__ = ["routes"]
 
@@ -69,7 +70,7 @@ def change(request: Request, session: Session, document: Any) -> Response:
     with studio_of(request).database.reading() as reading:
         found = experiments.get_experiment(reading, number)
         wanted = (_count(document, name, found.settings[name]) for name in ("practice", "checks"))
-        known = None if found.started else experiments.draw_known(reading, found, *wanted)
+        known = None if found.started else draw_known(reading, found, *wanted)
     experiments.change_procedure(session, number, procedure, known)
     return JSONResponse({"procedure": procedure.as_dict()})
 

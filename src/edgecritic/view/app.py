@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from edgecritic import __version__
 from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.figures import COLOURS, FALSE_ALARM, HIT, MISS, SHADES
 from edgecritic.protocols.presets import PRESETS, Protocol
+from edgecritic.run.cores import usable_cores
 from edgecritic.run.judge import STRATEGIES
 from edgecritic.view.command import command_of
 from edgecritic.view.gallery import Detector, Gallery
@@ -58,7 +58,7 @@ class Viewer:
         self.thumbs: Kept[bytes] = Kept(_THUMBS, len)
         self.replies: Kept[bytes] = Kept(_REPLIES, len)
         self.protocols = {OWN: gallery.protocol} | _others(gallery.protocol)
-        self.working = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
+        self.working = threading.BoundedSemaphore(max(2, usable_cores()))
 
     def detector(self, request: Request) -> Detector:
         """Return the detector of the path."""

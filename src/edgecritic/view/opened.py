@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from edgecritic.matching.result import Matching
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import candidate_at, sweep, sweep_maps
+from edgecritic.run.cores import usable_cores
 from edgecritic.run.judge import Judged, Loaded, Reading
 from edgecritic.run.judge_tiles import in_tiles
 
@@ -29,7 +29,7 @@ __all__ = ["Opened", "State", "View", "most_tolerance", "plane_of"]
 
 _FARTHEST = 4.0
 _LEAST_REACH = 8.0
-_matching = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="match")
+_matching = ThreadPoolExecutor(max_workers=usable_cores(), thread_name_prefix="match")
 
 
 @dataclass(frozen=True, slots=True)
