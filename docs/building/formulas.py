@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 
+LIMITS = re.compile(r"(\\sum|\\max|\\sup)_")
+"""Signs that have what belongs to them below, not beside, where there is room."""
 MARKED = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
@@ -19,6 +21,8 @@ def as_mathml(page: str) -> str:
 
     def formula(found: re.Match[str]) -> str:
         latex = html.unescape(found[2]).strip()
-        return str(convert(latex, display="block" if found[1] == "div" else "inline"))
+        if found[1] == "span":
+            return str(convert(latex))
+        return str(convert(LIMITS.sub(r"\1\\limits_", latex), display="block"))
 
     return MARKED.sub(formula, page)

@@ -16,6 +16,8 @@ import links
 import notebooks
 import reference
 
+SEARCH = 'data-md-component="search" role="dialog"'
+
 
 def on_config(config: Any) -> Any:
     """Put the reference, the notebooks and pages that the navigation does not name into the navigation."""
@@ -44,6 +46,11 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_content(html: str, **_: Any) -> str:
     """Turn formulas into MathML, which browsers show without any script."""
     return formulas.as_mathml(html)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the dialog of the search, which the theme leaves without a name for screen readers."""
+    return output.replace(SEARCH, f'{SEARCH} aria-label="Search"')
 
 
 def on_post_build(config: Any) -> None:

@@ -26,6 +26,7 @@ Labels = NDArray[np.int64]
 _SHAPE = (24, 36)
 _SCALE = 4
 _GAP = 12
+_EDGE = 4
 _FOOT = 30
 _COLUMNS = 3
 _PASTEL = ("#f3f3f3", "#9ecae1", "#fdd0a2", "#c7e9c0", "#dadaeb", "#fbb4b9")
@@ -79,8 +80,8 @@ def _sheet(entry: Entry[MeasureInfo], panels: list[tuple[str, float, str]]) -> s
     height, width = (_SCALE * side for side in _SHAPE)
     across, down = width + _GAP, height + _FOOT + _GAP
     rows = math.ceil(len(panels) / _COLUMNS)
-    size = (_COLUMNS * across - _GAP, rows * down - _GAP)
-    box = f'viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" height="{size[1]}"'
+    size = (_COLUMNS * across - _GAP + 2 * _EDGE, rows * down - _GAP + 2 * _EDGE)
+    box = f'viewBox="{-_EDGE} {-_EDGE} {size[0]} {size[1]}" width="{size[0]}" height="{size[1]}"'
     look = 'font-family="sans-serif" font-size="11" shape-rendering="crispEdges"'
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {box} {look}>']
     parts.append(f"<title>{escape(entry.name)} of six maps</title>")
@@ -191,7 +192,8 @@ def _rim(labels: Any) -> BoolArray:
     for axis in (0, 1):
         for step in (1, -1):
             found |= np.roll(labels, step, axis=axis) != labels
-    return found & (labels != 0)
+    found &= labels != 0
+    return found
 
 
 def _grown(mask: BoolArray) -> BoolArray:
