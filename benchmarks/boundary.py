@@ -116,7 +116,7 @@ def human(given: Given) -> Iterator[Figure]:
     yield Figure(f"R {level.recall:.6f}, P {level.precision:.6f}", near)
 
 
-SWEEPS = (("ucm", 99, 11, 400), ("gradient", 33, 7, 80))
+SWEEPS = (("ucm", 99, 11, 1600), ("gradient", 33, 7, 300))
 """Kind of maps, thresholds, every how many of them the reference runs, and the bar."""
 
 

@@ -89,16 +89,16 @@ def test_warmup_reaches_every_kernel(tmp_path):
     code = """
 import importlib, pkgutil
 import edgecritic.kernels
-from numba.core.dispatcher import Dispatcher
+from edgecritic.kernels._jit import Kernel
 from edgecritic.run.warmup import warm_up
 assert not [part for part in warm_up() if part.skipped and "csa" not in part.name]
 kernels = {}
 for found in pkgutil.iter_modules(edgecritic.kernels.__path__, "edgecritic.kernels."):
     module = importlib.import_module(found.name)
-    kernels |= {name: item for name, item in vars(module).items() if isinstance(item, Dispatcher)}
+    kernels |= {name: item for name, item in vars(module).items() if isinstance(item, Kernel)}
 inner = {name for item in kernels.values() for name in item.py_func.__code__.co_names}
 for name, item in kernels.items():
-    if name not in inner and not item.overloads:
+    if name not in inner and not item.compiled.overloads:
         print(name)
 """
     if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":

@@ -21,7 +21,8 @@ PROGRAM = """
 import numpy as np
 from edgecritic.kernels import probe
 from edgecritic.kernels.probe_types import Both
-print(probe.first(Both(left=np.array([1]), right=np.array([2]))), sum(probe.first.stats.cache_hits.values()))
+found = probe.first(Both(left=np.array([1]), right=np.array([2])))
+print(found, sum(probe.first.compiled.stats.cache_hits.values()))
 """
 TYPES = """
 from typing import NamedTuple
@@ -136,7 +137,7 @@ def test_two_programs_at_once(package):
 
 
 def test_without_the_compiler_and_without_the_cache(package):
-    code = PROGRAM.replace("sum(probe.first.stats.cache_hits.values())", "0")
+    code = PROGRAM.replace("sum(probe.first.compiled.stats.cache_hits.values())", "0")
     environment = {**os.environ, "PYTHONPATH": str(package), "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -160,7 +161,7 @@ def sources(tmp_path):
 
 
 def test_every_bit_is_guarded(sources, tmp_path):
-    code = MachineCode(sources, [tmp_path / "cache"])
+    code = MachineCode(sources, lambda: [tmp_path / "cache"])
     code.write("name", b"machine code")
     path = code.folders[0] / "name"
     whole = path.read_bytes()
@@ -178,7 +179,7 @@ def test_every_bit_is_guarded(sources, tmp_path):
 
 
 def test_a_full_disk_is_said_once_and_leaves_nothing(sources, tmp_path, monkeypatch):
-    code = MachineCode(sources, [tmp_path / "cache"])
+    code = MachineCode(sources, lambda: [tmp_path / "cache"])
 
     def fill(path, content):
         path.open("wb").write(content[:3])
@@ -195,7 +196,7 @@ def test_a_full_disk_is_said_once_and_leaves_nothing(sources, tmp_path, monkeypa
 
 
 def test_sources_that_change_in_a_running_program_end_the_use(sources, tmp_path):
-    code = MachineCode(sources, [tmp_path / "cache"])
+    code = MachineCode(sources, lambda: [tmp_path / "cache"])
     code.write("name", b"old")
     (sources / "one.py").write_text("22")
     assert code.read("name") is None
@@ -207,18 +208,18 @@ def test_old_namespaces_are_removed(sources, tmp_path):
     """Those stay that were written or read last."""
     for version in range(30):
         (sources / "one.py").write_text(f"{version:09}")
-        code = MachineCode(sources, [tmp_path / "cache"])
+        code = MachineCode(sources, lambda: [tmp_path / "cache"])
         code.write("name", b"machine code")
         os.utime(code.folders[0], (version, version))
         if version % 4 == 3:
             (sources / "one.py").write_text(f"{3:09}")
-            assert MachineCode(sources, [tmp_path / "cache"]).read("name") == b"machine code"
+            assert MachineCode(sources, lambda: [tmp_path / "cache"]).read("name") == b"machine code"
     assert len(list((tmp_path / "cache").iterdir())) == 8
 
 
 def test_the_first_folder_that_takes_it_is_used_and_all_are_read(sources, tmp_path):
     (tmp_path / "file").touch()
-    code = MachineCode(sources, [tmp_path / "file/below", tmp_path / "second"])
+    code = MachineCode(sources, lambda: [tmp_path / "file/below", tmp_path / "second"])
     code.write("name", b"machine code")
     assert code.read("name") == b"machine code"
     assert (code.folders[1] / "name").exists()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgecritic.assignment.graph import outlier_cost
-from edgecritic.assignment.solver import MOST_LINKS, too_many_links
+from edgecritic.assignment.solver import link_numbered
 from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels.arrays import Int64s, UInt64s
 from edgecritic.kernels.assign import solve
@@ -23,7 +23,7 @@ from edgecritic.kernels.cardinality import (
     plain_excess,
 )
 from edgecritic.kernels.grid import Grid, Neighbourhood, longest
-from edgecritic.kernels.links import Links, links_of_rows
+from edgecritic.kernels.links import number_cells
 from edgecritic.kernels.ranks import Ranks, by_rank, near_pixels, nearest_ranks
 from edgecritic.kernels.search import new_search
 from edgecritic.kernels.state import ALONE, new_state
@@ -115,7 +115,6 @@ class PairCounter:
         farthest = int(self._steps.max())
         self._step_cost = np.zeros(2 * farthest + 1, dtype=np.int64)
         self._step_cost[self._steps + farthest] = self._costs
-        self._column_at = np.full(grid.size, -1, dtype=np.int32)
 
     def locate(self, mask: BoolArray) -> Located:
         """Find how near a map is to every cell."""
@@ -161,14 +160,8 @@ class PairCounter:
         return bool(excess_cost(rows, columns, self._near, level, board, mate, self._costs) <= alone)
 
     def _solve(self, rows: Indices, columns: Indices, level: int) -> int:
-        below = self._below[level]
-        self._column_at[columns] = np.arange(columns.size, dtype=np.int32)
-        links = Links(
-            *links_of_rows(rows, self._column_at, self._steps[:below], self._costs[:below], MOST_LINKS)
-        )
-        self._column_at[columns] = -1
-        if links.start[-1] < 0:
-            raise too_many_links()
+        numbered = number_cells(self._grid.size, columns)
+        links = link_numbered(rows, numbered, self._near, level, self._steps, self._costs)
         # Staying alone costs ½ more, so that the larger of two matchings of equal cost wins.
         alone = np.full(rows.size, 2 * self._alone[level] + 1, dtype=np.int64)
         state = new_state(alone, np.zeros(columns.size, dtype=np.int64), 2)

@@ -13,7 +13,7 @@ from edgecritic.assignment.reach import reach_of
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid, Neighbourhood
 
-__all__ = ["Graph", "build_graph", "outlier_cost"]
+__all__ = ["Graph", "build_graph", "near_pairs", "outlier_cost"]
 
 
 class Graph(NamedTuple):
@@ -85,7 +85,8 @@ def build_graph(pair: Pair, *, window: Any = None, remove_hits: Any = False) -> 
         hits = np.flatnonzero(both)
         candidate, truth = candidate & ~both, truth & ~both
     found, wanted = np.flatnonzero(candidate), np.flatnonzero(truth)
-    rows, columns, costs = _edges(Grid.around(candidate.shape, hood.radii), hood, found, wanted)
+    grid = Grid.around(candidate.shape, hood.radii)
+    rows, columns, costs = near_pairs(grid, hood, grid.flatten(found), grid.flatten(wanted))
     kept_rows, rows = np.unique(rows, return_inverse=True)
     kept_columns, columns = np.unique(columns, return_inverse=True)
     return Graph(
@@ -93,17 +94,20 @@ def build_graph(pair: Pair, *, window: Any = None, remove_hits: Any = False) -> 
     )
 
 
-def _edges(
-    grid: Grid, hood: Neighbourhood, found: NDArray[np.int64], wanted: NDArray[np.int64]
+def near_pairs(
+    grid: Grid, hood: Neighbourhood, rows: NDArray[np.int64], columns: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return both ends, as places among `rows` and `columns`, and the cost of every pair within reach.
+
+    Rows and columns are flat indices of the grid. Pairs come in the order of the offsets, then of the rows.
+    """
     column_at = np.full(grid.size, -1, dtype=np.int32)
-    column_at[grid.flatten(wanted)] = np.arange(wanted.size, dtype=np.int32)
-    places = grid.flatten(found)
-    rows, columns, costs = [], [], []
+    column_at[columns] = np.arange(columns.size, dtype=np.int32)
+    firsts, seconds, costs = [], [], []
     for step, cost in zip(grid.flat_offsets(hood.offsets), hood.costs, strict=True):
-        there = column_at[places + step]
+        there = column_at[rows + step]
         row = np.flatnonzero(there >= 0)
-        rows.append(row)
-        columns.append(there[row].astype(np.int64))
+        firsts.append(row)
+        seconds.append(there[row].astype(np.int64))
         costs.append(np.full(row.size, cost, dtype=np.int64))
-    return np.concatenate(rows), np.concatenate(columns), np.concatenate(costs)
+    return np.concatenate(firsts), np.concatenate(seconds), np.concatenate(costs)

@@ -9,10 +9,11 @@ import numpy as np
 from edgecritic.assignment.graph import outlier_cost
 from edgecritic.assignment.pair import Pair
 from edgecritic.assignment.reach import reach_of
-from edgecritic.assignment.solver import MOST_LINKS, salt, solved, too_many_links
+from edgecritic.assignment.solver import link_numbered, salt, solved
 from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.links import Links, links_of_rows
+from edgecritic.kernels.links import number_cells
+from edgecritic.kernels.windows import windows_of
 
 __all__ = ["PixelMatcher"]
 
@@ -46,23 +47,18 @@ class PixelMatcher:
         self._size = nothing.size
         self._steps = self.grid.flat_offsets(self._around.offsets)
         self._alone = outlier_cost(limit, sizes)
-        self._number_at = np.full(self.grid.size, -1, dtype=np.int32)
-        self._truth = self._places = np.zeros(0, dtype=np.int64)
-        self._salt = 0
+        self._near = windows_of(self.grid, self._around, [self._steps.size])
+        self.set_truth(np.zeros(0, dtype=np.int64))
 
     def set_truth(self, truth: Indices, places: Indices | None = None) -> None:
         """Take this truth from now on; `places` are its flat grid indices if they are known."""
-        self._number_at[self._places] = -1
         self._truth = truth
-        self._places = self.grid.flatten(truth) if places is None else places
-        self._number_at[self._places] = np.arange(truth.size, dtype=np.int32)
+        self._columns = number_cells(self.grid.size, self.grid.flatten(truth) if places is None else places)
         self._salt = salt(truth)
 
     def match(self, candidate: Indices, places: Indices | None = None) -> tuple[BoolArray, BoolArray]:
         """Return which of the candidate's and which of the truth's pixels are matched."""
         rows = self.grid.flatten(candidate) if places is None else places
-        links = Links(*links_of_rows(rows, self._number_at, self._steps, self._around.costs, MOST_LINKS))
-        if links.start[-1] < 0:
-            raise too_many_links()
+        links = link_numbered(rows, self._columns, self._near, 0, self._steps, self._around.costs)
         state = solved(links, self._size, candidate, self._truth, self._alone, self._salt)
         return state.rows.mate >= 0, state.columns.mate >= 0

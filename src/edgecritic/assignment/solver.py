@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgecritic.assignment.graph import near_pairs
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Indices
+from edgecritic.kernels._jit import is_plain
 from edgecritic.kernels.assign import solve
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.hashing import scatter
-from edgecritic.kernels.links import Links, linked_nodes, links_of_rows
+from edgecritic.kernels.links import Links, Numbered, links_of_rows, number_cells
 from edgecritic.kernels.search import new_search
 from edgecritic.kernels.state import State, new_state
+from edgecritic.kernels.windows import Windows, windows_of
 
 __all__ = [
     "solved",
     "empty_state",
     "salt",
     "in_blocks",
+    "link_numbered",
     "link_rows",
     "link_scarcer",
     "too_many_links",
@@ -81,18 +85,35 @@ def link_scarcer(
     swapped = truths.size < candidates.size
     sides = (truths, candidates) if swapped else (candidates, truths)
     links = link_rows(grid, *sides, around)
-    rows, columns = linked_nodes(links, sides[1].size)
-    if rows > _WORTH_RELINKING * columns:
+    reached = np.zeros(sides[1].size, dtype=np.bool_)
+    reached[links.other] = True
+    rows = np.count_nonzero(links.start[1:] > links.start[:-1])
+    if rows > _WORTH_RELINKING * np.count_nonzero(reached):
         swapped, links = not swapped, link_rows(grid, sides[1], sides[0], around)
     return swapped, links
 
 
 def link_rows(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood) -> Links:
     """Link every row with the columns within reach; both are flat indices of the grid."""
-    columns_at = np.full(grid.size, -1, dtype=np.int32)
-    columns_at[columns] = np.arange(columns.size, dtype=np.int32)
-    steps = grid.flat_offsets(around.offsets)
-    links = Links(*links_of_rows(rows, columns_at, steps, around.costs, MOST_LINKS))
+    if is_plain():
+        return _linked_plainly(grid, rows, columns, around)
+    near, steps = windows_of(grid, around, [around.costs.size]), grid.flat_offsets(around.offsets)
+    return link_numbered(rows, number_cells(grid.size, columns), near, 0, steps, around.costs)
+
+
+def _linked_plainly(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood) -> Links:
+    """Make the same links with NumPy, which is quicker than kernels that are not compiled."""
+    ends, other, costs = near_pairs(grid, around, rows, columns)
+    order = np.argsort(ends, kind="stable")
+    start = np.append(0, np.cumsum(np.bincount(ends, minlength=rows.size)))
+    return Links(start, other[order].astype(np.int32), costs[order].astype(np.int32))
+
+
+def link_numbered(
+    rows: Indices, columns: Numbered, near: Windows, level: int, steps: Indices, costs: Indices
+) -> Links:
+    """Link every row with the columns within reach, where what belongs to the grid is made already."""
+    links = Links(*links_of_rows(rows, columns, near, level, steps, costs, MOST_LINKS))
     if links.start[-1] < 0:
         raise too_many_links()
     return links

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from edgecritic.cli._options import add_json, add_quiet
+from edgecritic.cli._options import add_jobs, add_json, add_quiet
 
 __all__ = ["add_parser", "run"]
 
@@ -17,6 +17,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Run every compiled part once on a tiny input. The machine code is kept on disk, so that "
         "later commands start at once; useful after an installation and when building containers.",
     )
+    add_jobs(parser, "parts")
     add_json(parser)
     add_quiet(parser)
     parser.set_defaults(run=run)
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.run.warmup import warm_up
 
     with progress("compiling", unit="part", quiet=args.quiet) as step:
-        parts = warm_up(progress=step)
+        parts = warm_up(progress=step, jobs=args.jobs)
     total = time.perf_counter() - begin
     if args.json:
         timed = [{"name": part.name, "seconds": part.seconds, "skipped": part.skipped} for part in parts]

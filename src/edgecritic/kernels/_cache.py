@@ -8,25 +8,17 @@ every compiled version of a kernel is one file that starts with its checksum.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
-import pickle
 import shutil
 import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-import numba
-import numpy as np
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
-from numba.misc.appdirs import AppDirs
-
-__all__ = ["KernelCache", "MachineCode", "homes", "setting"]
+__all__ = ["MachineCode", "homes"]
 
 _MOST_NAMESPACES = 8
 _CODE_SETTINGS = (
@@ -47,24 +39,26 @@ class MachineCode:
     said once. If a kernel source changed since the program started, nothing is read or written any more.
     """
 
-    def __init__(self, sources: Path, homes: list[Path]) -> None:
+    def __init__(self, sources: Path, homes: Callable[[], list[Path]]) -> None:
         self._sources = sorted(sources.glob("*.py"))
         self._stamp = self._current_stamp()
-        namespace = _namespace(self._sources)
-        self._folders = [home / namespace for home in homes] if self._sources else []
+        self._homes = homes
         self._used = False
         self._told = False
 
-    @property
+    @functools.cached_property
     def folders(self) -> list[Path]:
         """Where the files may be, the preferred folder first."""
-        return self._folders
+        if not self._sources:
+            return []
+        namespace = _namespace(self._sources)
+        return [home / namespace for home in self._homes()]
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file, or nothing; a damaged one is removed."""
         if not self._is_fresh():
             return None
-        for folder in self._folders:
+        for folder in self.folders:
             try:
                 content = (folder / name).read_bytes()
             except OSError:
@@ -82,7 +76,7 @@ class MachineCode:
         if not self._is_fresh():
             return
         reason: OSError | None = None
-        for folder in self._folders:
+        for folder in self.folders:
             try:
                 _make_room(folder)
                 _write_whole(folder / name, hashlib.sha256(data).digest() + data)
@@ -97,7 +91,7 @@ class MachineCode:
             return
         self._told = True
         warnings.warn(
-            f"compiled kernels cannot be kept in {self._folders[0].parent} ({reason.strerror or reason}), so "
+            f"compiled kernels cannot be kept in {self.folders[0].parent} ({reason.strerror or reason}), so "
             "every start compiles them anew; set NUMBA_CACHE_DIR to a folder with space that can be written",
             stacklevel=2,
         )
@@ -119,48 +113,12 @@ class MachineCode:
         return [(status.st_mtime_ns, status.st_size) for status in map(Path.stat, self._sources)]
 
 
-class KernelCache(NullCache):
-    """What Numba asks for the machine code of one kernel, and gives it to keep."""
-
-    def __init__(self, function: Callable[..., Any], code: MachineCode) -> None:
-        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
-        self._bytecode = function.__code__.co_code
-        self._code = code
-
-    @property
-    def cache_path(self) -> str | None:
-        """The preferred folder."""
-        return str(self._code.folders[0]) if self._code.folders else None
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the version for these argument types, or nothing."""
-        target_context.refresh()
-        data = self._code.read(self._file_name(sig, target_context.codegen()))
-        return None if data is None else CompileResult._rebuild(target_context, *pickle.loads(data))
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the version for these argument types, unless a signal came while it was handed over."""
-        if data.library.has_dynamic_globals:
-            return
-        try:
-            code = dumps(data._reduce())
-        except RuntimeError:  # Numba has no machine code to keep; what it runs is complete
-            return
-        self._code.write(self._file_name(sig, data.codegen), code)
-
-    def _file_name(self, sig: Any, codegen: Any) -> str:
-        key = repr((sig, codegen.magic_tuple(), self._bytecode)).encode()
-        return f"{self._name}-{hashlib.sha256(key).hexdigest()[:32]}.kernel"
-
-
-def setting(name: str) -> Any:
-    """Return what the environment, or Numba's configuration file, says about a setting of Numba."""
-    return getattr(numba.config, name, None)
-
-
 def homes() -> list[Path]:
     """Return the folders that may hold namespaces: $NUMBA_CACHE_DIR, or beside the kernels and the user's."""
-    if chosen := setting("CACHE_DIR"):
+    from numba import config
+    from numba.misc.appdirs import AppDirs
+
+    if chosen := getattr(config, "CACHE_DIR", None):
         return [Path(chosen).absolute() / "edgecritic-kernels"]
     user = AppDirs(appname="edgecritic", appauthor=False).user_cache_dir
     return [Path(__file__).parent / "__pycache__" / "edgecritic-kernels", Path(user) / "edgecritic-kernels"]
@@ -168,7 +126,10 @@ def homes() -> list[Path]:
 
 def _namespace(sources: list[Path]) -> str:
     """Return the hash of all that machine code depends on besides kernel, argument types and processor."""
-    settings = [(name, setting(name)) for name in _CODE_SETTINGS]
+    import numba
+    import numpy as np
+
+    settings = [(name, getattr(numba.config, name, None)) for name in _CODE_SETTINGS]
     versions = (sys.implementation.cache_tag, numba.__version__, np.__version__)
     digest = hashlib.sha256(repr((versions, settings)).encode())
     for source in sources:

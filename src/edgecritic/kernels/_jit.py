@@ -1,36 +1,118 @@
-"""The decorators of all kernels."""
+"""The decorators of all kernels.
+
+A kernel is compiled when it is called first, and Numba, which takes a while to import, is imported then. As
+Python that nobody compiled it does the same more slowly, so work of less time than Numba takes to start is
+done so (`plainly`).
+"""
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
+from edgecritic.kernels._cache import MachineCode, homes
 
-from edgecritic.kernels._cache import KernelCache, MachineCode, homes, setting
-
-__all__ = ["inlined", "kernel"]
+__all__ = ["Kernel", "always_compiled", "inlined", "is_plain", "kernel", "plainly"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_KEPT = os.environ.get("EDGECRITIC_NUMBA_CACHE", "1") != "0" and not setting("DISABLE_JIT")
-_CODE = MachineCode(Path(__file__).parent, homes()) if _KEPT else None
+_DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+_KEPT = os.environ.get("EDGECRITIC_NUMBA_CACHE", "1") != "0"
+_CODE = MachineCode(Path(__file__).parent, homes) if _KEPT and not _DISABLED else None
+_LOCK = threading.RLock()
+
+_PATIENCE = 400_000
+"""So many steps of loops, of about a microsecond each, are done in plain Python before Numba is started."""
+
+
+class _Mode(threading.local):
+    plain = False
+
+
+_mode = _Mode()
+_left = _PATIENCE
+
+
+class Kernel:
+    """A function that is compiled, once for calls from Python and once for calls from other kernels.
+
+    The latter has no door to Python, which takes about as long to compile as a short kernel itself.
+    """
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._options = options
+        self._made: dict[bool, Any] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the machine code, or the function itself where work is small."""
+        return self.py_func(*args) if _mode.plain else self.compiled(*args)
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """What runs the machine code: Numba's dispatcher for calls from Python."""
+        always_compiled()
+        return self._dispatcher(inner=False)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for where another kernel calls this one."""
+        return self._dispatcher(inner=True)._numba_type_
+
+    def _dispatcher(self, *, inner: bool) -> Any:
+        from edgecritic.kernels._compile import dispatcher
+
+        with _LOCK:
+            if inner not in self._made:
+                self._made[inner] = dispatcher(self.py_func, _CODE, inner=inner, **self._options)
+            return self._made[inner]
 
 
 def kernel(function: Function) -> Function:
     """Compile on first call, keep the machine code on disk, release the interpreter lock."""
-    return _compiled(function)
+    return function if _DISABLED else cast("Function", Kernel(function))
 
 
 def inlined(function: Function) -> Function:
     """Compile into the kernels that call it: for what is called very often with many arguments."""
-    return _compiled(function, forceinline=True)
+    return function if _DISABLED else cast("Function", Kernel(function, forceinline=True))
 
 
-def _compiled(function: Function, **options: Any) -> Function:
-    dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)
-    if _CODE is not None:
-        dispatcher._cache = KernelCache(function, _CODE)
-    return cast("Function", dispatcher)
+@contextmanager
+def plainly(steps: int) -> Iterator[None]:
+    """Let the kernels that this thread calls run as plain Python if Numba would take longer to start.
+
+    Results are the same. Once `_PATIENCE` steps were done so, or a kernel was called in earnest, all
+    kernels are compiled.
+
+    Parameters
+    ----------
+    steps : int
+        How often the innermost loops run, about.
+    """
+    global _left
+    with _LOCK:
+        plain = steps <= _left
+        _left -= steps if plain else 0
+    before, _mode.plain = _mode.plain, plain
+    try:
+        yield
+    finally:
+        _mode.plain = before
+
+
+def is_plain() -> bool:
+    """Tell whether kernels that this thread calls run as plain Python, because work is small."""
+    return _mode.plain
+
+
+def always_compiled() -> None:
+    """Run no kernel as plain Python from now on."""
+    global _left
+    _left = -1

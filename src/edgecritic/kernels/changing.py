@@ -41,12 +41,12 @@ def new_changing(web: WebOfLinks, state: State) -> Changing:
 
 
 @kernel
-def _count(problem: Changing, row: int, change: int) -> None:
-    pixel = problem.web.pixel_of[row]
-    before = problem.partners[pixel]
-    problem.partners[pixel] = before + change
-    problem.counts[0] += change
-    problem.counts[1] += int(before + change > 0) - int(before > 0)
+def _count(pixel_of: Int32s, partners: Int32s, counts: Int64s, row: int, change: int) -> None:
+    pixel = pixel_of[row]
+    before = partners[pixel]
+    partners[pixel] = before + change
+    counts[0] += change
+    counts[1] += int(before + change > 0) - int(before > 0)
 
 
 @kernel
@@ -56,15 +56,15 @@ def _update(problem: Changing, removed: Int32s, added: Int32s) -> None:
     New rows are brought in before the columns that lost their rows are settled: a row that moved by a
     pixel then simply takes over the column of its predecessor.
     """
-    web, state, search = problem.web, problem.state, problem.search
-    row_mate, columns = state.rows.mate, state.columns
+    web, state, search, partners, counts = problem
+    pixel_of, row_mate, columns = web.pixel_of, state.rows.mate, state.columns
     owed = np.empty(removed.size, dtype=np.int32)
     owed_count = 0
     for row in removed:
         column = row_mate[row]
         row_mate[row] = ABSENT
         if column >= 0:
-            _count(problem, row, -1)
+            _count(pixel_of, partners, counts, row, -1)
             columns.mate[column] = ALONE
             if columns.price[column] < columns.alone[column]:
                 owed[owed_count] = column
@@ -72,15 +72,15 @@ def _update(problem: Changing, removed: Int32s, added: Int32s) -> None:
     for row in added:
         loser = add(web.rows, state, search, row)
         if loser != row:
-            _count(problem, row, 1)
+            _count(pixel_of, partners, counts, row, 1)
             if loser != ALONE:
-                _count(problem, loser, -1)
+                _count(pixel_of, partners, counts, loser, -1)
     for at in range(owed_count):
         column = owed[at]
         if columns.mate[column] == ALONE and columns.price[column] < columns.alone[column]:
             winner = settle(web.columns, state, search, column)
             if winner != ALONE:
-                _count(problem, winner, 1)
+                _count(pixel_of, partners, counts, winner, 1)
 
 
 @kernel

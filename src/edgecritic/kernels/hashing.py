@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Int64s
 
 __all__ = ["scatter"]
 
 
-@kernel
 def scatter(positions: Int64s, bits: int, factor: int) -> Int64s:
     """Mix positions into `bits` bits, at most 32; a bijection of their last `bits` bits.
 
@@ -19,11 +17,10 @@ def scatter(positions: Int64s, bits: int, factor: int) -> Int64s:
     mask = np.uint64((1 << bits) - 1)
     half = np.uint64(bits // 2)
     odd = np.uint64(factor) & mask
-    mixed = np.empty(positions.size, dtype=np.int64)
-    for at in range(positions.size):
-        value = np.uint64(positions[at]) & mask
-        for _ in range(3):
-            value = (value * odd) & mask
-            value ^= value >> half
-        mixed[at] = np.int64(value)
-    return mixed
+    mixed = positions.astype(np.uint64)
+    mixed &= mask
+    for _ in range(3):
+        mixed *= odd
+        mixed &= mask
+        mixed ^= mixed >> half
+    return mixed.view(np.int64)

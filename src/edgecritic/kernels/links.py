@@ -6,10 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgecritic.kernels._jit import kernel
-from edgecritic.kernels.arrays import Int32s, Int64s
+from edgecritic.kernels._jit import inlined, kernel
+from edgecritic.kernels.arrays import Int32s, Int64s, UInt64s
+from edgecritic.kernels.windows import Windows, count_bits, lowest_bit, rest_of, toggle, window
 
-__all__ = ["Groups", "Links", "WebOfLinks", "linked_nodes", "links_of_rows", "from_columns", "link_maps"]
+__all__ = [
+    *("Groups", "Links", "Numbered", "WebOfLinks"),
+    *("from_columns", "link_maps", "links_of_rows", "number_cells"),
+]
+
+_ONE = np.uint64(1)
 
 
 class Links(NamedTuple):
@@ -40,20 +46,71 @@ class WebOfLinks(NamedTuple):
     rows_of: Groups
 
 
+class Numbered(NamedTuple):
+    """Cells of a grid that have a number each.
+
+    Attributes
+    ----------
+    bits : uint64
+        A bit for every cell of the grid, set where it has a number.
+    before : (words,) int32
+        How many bits are set in the words before each.
+    number : int32
+        The numbers, in the order of the cells.
+    """
+
+    bits: UInt64s
+    before: Int32s
+    number: Int32s
+
+
+@inlined
+def _place(bits: UInt64s, before: Int32s, cell: int | np.int64) -> np.int64:
+    """Return how many of the numbered cells come before this one."""
+    below = bits[cell >> 6] & ((_ONE << np.uint64(cell & 63)) - _ONE)
+    return np.int64(before[cell >> 6]) + np.int64(count_bits(below))
+
+
+@kernel
+def number_cells(size: int, cells: Int64s) -> Numbered:
+    """Number cells, each of which is named once, of a grid of `size` cells: 0, 1, … in the given order."""
+    bits = np.zeros((size >> 6) + 2, dtype=np.uint64)
+    for cell in cells:
+        toggle(bits, cell)
+    before = np.empty(bits.size, dtype=np.int32)
+    total = 0
+    for word in range(bits.size):
+        before[word] = total
+        total += int(count_bits(bits[word]))
+    number = np.empty(cells.size, dtype=np.int32)
+    for at in range(cells.size):
+        number[_place(bits, before, cells[at])] = at
+    return Numbered(bits, before, number)
+
+
 @kernel
 def links_of_rows(
-    rows: Int64s, columns_at: Int32s, steps: Int64s, step_cost: Int64s, most_links: int
+    rows: Int64s,
+    columns: Numbered,
+    near: Windows,
+    level: int,
+    steps: Int64s,
+    step_cost: Int64s,
+    most_links: int,
 ) -> tuple[Int64s, Int32s, Int32s]:
     """Link every row to the columns around it; give up, with a last start of −1, beyond `most_links` links.
 
-    `rows` are flat grid positions, `columns_at` the grid of column numbers (−1 elsewhere), `steps` the
-    flat offsets sorted by `step_cost`.
+    `rows` are flat grid positions, `steps` the flat offsets sorted by `step_cost`, which `near` has as runs
+    of bits. The numbers of the offsets to columns are noted as bits, which puts them in order.
     """
+    bits, before, number = columns
+    mask = near.mask[level, : near.used[level]]
     count = rows.size
     start = np.empty(count + 1, dtype=np.int64)
     capacity = max(1024, 16 * count)
     other = np.empty(capacity, dtype=np.int32)
     cost = np.empty(capacity, dtype=np.int32)
+    noted = np.zeros((steps.size >> 6) + 1, dtype=np.uint64)
     size = 0
     for row in range(count):
         start[row] = size
@@ -65,28 +122,23 @@ def links_of_rows(
             other = _longer(other, size, capacity)
             cost = _longer(cost, size, capacity)
         here = rows[row]
-        for step in range(steps.size):
-            column = columns_at[here + steps[step]]
-            other[size] = column
-            cost[size] = step_cost[step]
-            size += column >= 0
+        for run in range(mask.size):
+            word = window(bits, here + near.step[run]) & mask[run]
+            while word != 0:
+                step = near.number[run, lowest_bit(word)]
+                word = rest_of(word)
+                noted[step >> 6] |= _ONE << np.uint64(step & 63)
+        for part in range(noted.size):
+            word = noted[part]
+            noted[part] = 0
+            while word != 0:
+                step = 64 * part + lowest_bit(word)
+                word = rest_of(word)
+                other[size] = number[_place(bits, before, here + steps[step])]
+                cost[size] = step_cost[step]
+                size += 1
     start[count] = size
     return start, other[:size], cost[:size]
-
-
-@kernel
-def linked_nodes(links: Links, columns: int) -> tuple[int, int]:
-    """Count the rows and the columns that have a link; there are `columns` columns in all."""
-    start, other = links.start, links.other
-    rows = 0
-    for row in range(start.size - 1):
-        rows += start[row + 1] > start[row]
-    reached = np.zeros(columns, dtype=np.bool_)
-    count = 0
-    for column in other:
-        count += not reached[column]
-        reached[column] = True
-    return rows, count
 
 
 @kernel

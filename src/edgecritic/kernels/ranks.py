@@ -6,6 +6,7 @@ import numpy as np
 
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Int64s, UInt16s, UInt32s, UInt64s
+from edgecritic.kernels.windows import count_bits
 
 __all__ = ["Ranks", "by_rank", "near_pixels", "nearest_ranks", "shared_bits"]
 
@@ -72,14 +73,6 @@ def shared_bits(one: UInt64s, two: UInt64s) -> Int64s:
     for row in range(one.shape[0]):
         total = np.uint64(0)
         for word in range(one.shape[1]):
-            bits = one[row, word] & two[row, word]
-            bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
-            bits = (bits & np.uint64(0x3333333333333333)) + (
-                (bits >> np.uint64(2)) & np.uint64(0x3333333333333333)
-            )
-            bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-            for width in (8, 16, 32):
-                bits += bits >> np.uint64(width)
-            total += bits & np.uint64(0x7F)
+            total += count_bits(one[row, word] & two[row, word])
         counts[row] = total
     return counts

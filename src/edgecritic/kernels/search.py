@@ -82,10 +82,10 @@ def new_search(nodes: int) -> Search:
 
 
 @kernel
-def _advance(search: Search, price: Int64s, distant: int, stride: np.int64) -> tuple[int, int, np.int64]:
+def _advance(
+    keys: Int64s, nodes: Int32s, distant: int, stride: np.int64, heap_key: Int64s, heap_node: Int32s
+) -> tuple[int, int, np.int64]:
     """Move the nearest of the unsorted list into the empty heap; return both sizes and the horizon."""
-    keys, nodes = search.far_key, search.far_node
-    distant = shorten(keys, nodes, distant, search.arrival, price)
     horizon = FAR
     for at in range(distant):
         horizon = min(horizon, keys[at] + stride)
@@ -94,7 +94,7 @@ def _advance(search: Search, price: Int64s, distant: int, stride: np.int64) -> t
         key = keys[at]
         node = nodes[at]
         if key < horizon:
-            push(search.heap_key, search.heap_node, heap, key, node)
+            push(heap_key, heap_node, heap, key, node)
             heap += 1
         else:
             keys[kept] = key
@@ -174,7 +174,8 @@ def find_end(
             if heap == 0:
                 if distant == 0:
                     break
-                heap, distant, horizon = _advance(search, their_price, distant, stride)
+                distant = shorten(far_key, far_node, distant, arrival, their_price)
+                heap, distant, horizon = _advance(far_key, far_node, distant, stride, keys, nodes)
                 if heap == 0:
                     break
             if keys[0] >= best:

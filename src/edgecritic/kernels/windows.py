@@ -12,8 +12,8 @@ from edgecritic.kernels.arrays import Bools, Int64s, UInt64s
 from edgecritic.kernels.grid import Grid, Neighbourhood
 
 __all__ = [
-    *("Windows", "bits_of", "is_set", "lowest_bit", "nearest_set", "rest_of", "take_around", "toggle"),
-    *("window", "windows_of"),
+    *("Windows", "bits_of", "count_bits", "is_set", "lowest_bit", "nearest_set", "rest_of", "take_around"),
+    *("toggle", "window", "windows_of"),
 ]
 
 _WIDTH = 64
@@ -108,6 +108,18 @@ def lowest_bit(word: np.uint64) -> np.int64:
 def rest_of(word: np.uint64) -> np.uint64:
     """Return a word that is not 0 without its lowest bit."""
     return word & (word - _ONE)
+
+
+@inlined
+def count_bits(word: np.uint64) -> np.uint64:
+    """Return how many bits of a word are set: sums of two, four and eight bits, then of all."""
+    word -= (word >> _ONE) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    word += word >> np.uint64(8)
+    word += word >> np.uint64(16)
+    word += word >> np.uint64(32)
+    return word & np.uint64(0x7F)
 
 
 @inlined

@@ -7,10 +7,16 @@ import numpy as np
 from edgecritic.assignment.graph import outlier_cost
 from edgecritic.assignment.reach import reach_of
 from edgecritic.assignment.solver import in_blocks, link_scarcer, salt, solved
+from edgecritic.inputs import Indices
+from edgecritic.kernels._jit import plainly
 from edgecritic.kernels.grid import Grid
 from edgecritic.matching.base import Matching, Pair, strategy
 
 __all__ = ["exact"]
+
+_VECTOR = 30  # so many pixels take NumPy as long as one takes Python
+_STEPS_OF_PIXEL = 8  # of the solver, about
+_STEPS_OF_LINK = 3
 
 
 @strategy(
@@ -35,13 +41,20 @@ def exact(pair: Pair, *, window: int | None = None) -> Matching:
         Look in a square (cube) of this side, in pixels, instead of a disk (ball) of radius t; t is
         then the distance to its corner.
     """
+    return Matching.from_pairs(pair, *_matched(pair, window))
+
+
+def _matched(pair: Pair, window: int | None) -> tuple[Indices, Indices]:
+    """Return the raster indices of the matched pixels of candidate and truth."""
     around, limit = reach_of(pair, window)
     grid = Grid.around(pair.candidate.shape, around.radii)
     flat = (in_blocks(grid, pair.candidate), in_blocks(grid, pair.truth))
-    swapped, links = link_scarcer(grid, *flat, around)
+    with plainly(around.costs.size * (flat[0].size + flat[1].size) // _VECTOR):
+        swapped, links = link_scarcer(grid, *flat, around)
     candidates, truths = grid.raster(flat[0]), grid.raster(flat[1])
-    alone_cost = outlier_cost(limit, pair.spacing)
-    state = solved(links, pair.candidate.size, candidates, truths, alone_cost, salt(truths), swapped=swapped)
+    given = (pair.candidate.size, candidates, truths, outlier_cost(limit, pair.spacing), salt(truths))
+    with plainly(_STEPS_OF_PIXEL * (candidates.size + truths.size) + _STEPS_OF_LINK * links.other.size):
+        state = solved(links, *given, swapped=swapped)
     partner_of_candidate = (state.columns if swapped else state.rows).mate
     matched = np.flatnonzero(partner_of_candidate >= 0)
-    return Matching.from_pairs(pair, candidates[matched], truths[partner_of_candidate[matched]])
+    return candidates[matched], truths[partner_of_candidate[matched]]

@@ -1,12 +1,12 @@
 """Run every compiled part once on a tiny input, so that its machine code is on disk.
 
-To add a part, add a line to `parts`: a name and a function without arguments.
+To add a part, add a line to `families`: a name and a function without arguments.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,13 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import MissingExtraError
 from edgecritic.inputs import BoolArray
+from edgecritic.kernels._jit import always_compiled
+from edgecritic.run.executor import resolve_jobs
 
-__all__ = ["WarmedPart", "parts", "warm_edits", "warm_up", "tiny_pair"]
+__all__ = ["WarmedPart", "families", "warm_edits", "warm_up", "tiny_pair"]
+
+Part = tuple[str, Callable[[], Any]]
+"""The name of something that is compiled, and what has to be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +33,47 @@ class WarmedPart:
     skipped: str = ""
 
 
-def warm_up(progress: Callable[[int, int], None] | None = None) -> list[WarmedPart]:
+def warm_up(progress: Callable[[int, int], None] | None = None, *, jobs: int | None = 1) -> list[WarmedPart]:
     """Run every part once.
 
     Parameters
     ----------
     progress : callable, optional
-        Called with (done, total) after every part.
+        Called with (done, total) after every part, or family of parts.
+    jobs : int, optional
+        How many families are compiled at a time, each by a process of its own because Numba compiles one
+        kernel after the other; ``None`` for one per core.
 
     Returns
     -------
     list of WarmedPart
         A part whose optional dependency is missing is named as skipped.
     """
-    todo = parts()
+    todo = families()
+    names = [name for family in todo for name, _ in family]
+    done: list[WarmedPart] = []
+    for warmed in _warmed(len(todo), resolve_jobs(jobs)):
+        done += warmed
+        if progress is not None:
+            progress(len(done), len(names))
+    return sorted(done, key=lambda part: names.index(part.name))
+
+
+def _warmed(number: int, jobs: int) -> Iterable[list[WarmedPart]]:
+    if jobs == 1:
+        return map(_warm_family, range(number))
+    from joblib import Parallel, delayed
+
+    pool = Parallel(n_jobs=jobs, backend="loky", return_as="generator_unordered", batch_size=1)
+    results: Iterable[list[WarmedPart]] = pool(delayed(_warm_family)(place) for place in range(number))
+    return results
+
+
+def _warm_family(place: int) -> list[WarmedPart]:
+    """Run the parts of one family."""
+    always_compiled()
     done = []
-    for name, call in todo:
+    for name, call in families()[place]:
         begin = time.perf_counter()
         skipped = ""
         try:
@@ -51,34 +81,36 @@ def warm_up(progress: Callable[[int, int], None] | None = None) -> list[WarmedPa
         except MissingExtraError as error:
             skipped = str(error)
         done.append(WarmedPart(name, time.perf_counter() - begin, skipped))
-        if progress is not None:
-            progress(len(done), len(todo))
     return done
 
 
-def parts() -> list[tuple[str, Callable[[], Any]]]:
-    """Return name and call of everything that is compiled.
+def families() -> list[list[Part]]:
+    """Return everything that is compiled; parts that share kernels are one family, the longest first.
 
     Examples
     --------
-    >>> "suppress" in dict(parts())
+    >>> "suppress" in {name for family in families() for name, _ in family}
     True
     """
+    strategies = _strategies()
     return [
-        *_strategies(),
-        ("exact matching of dense maps", _match_checkerboard),
-        ("exact matching under change", _change_exact_matching),
-        ("thin", _thin),
-        ("thin, threshold by threshold", _thin_sweep),
-        ("suppress", _suppress),
-        ("sweep of thresholds", _sweep),
-        ("regions", _regions),
-        ("measures, 2-D", lambda: _measure(2)),
-        ("measures, 3-D", lambda: _measure(3)),
-        ("measures of meshes", _measure_meshes),
-        *_detectors(),
-        ("annotators and studies", _studies),
-        ("edits of label maps", warm_edits),
+        [
+            *strategies.pop("exact"),
+            ("exact matching of dense maps", _match_checkerboard),
+            ("exact matching under change", _change_exact_matching),
+            ("thin", _thin),
+            ("thin, threshold by threshold", _thin_sweep),
+            ("sweep of thresholds", _sweep),
+            ("annotators and studies", _studies),
+            *strategies.pop("coherent"),
+        ],
+        [("measures, 2-D", lambda: _measure(2)), ("measures, 3-D", lambda: _measure(3))],
+        [("measures of meshes", _measure_meshes)],
+        [("regions", _regions)],
+        [("edits of label maps", warm_edits)],
+        [("suppress", _suppress)],
+        *strategies.values(),
+        _detectors(),
     ]
 
 
@@ -102,13 +134,16 @@ def tiny_pair(ndim: int) -> tuple[BoolArray, BoolArray]:
     return candidate, truth
 
 
-def _strategies() -> list[tuple[str, Callable[[], Any]]]:
+def _strategies() -> dict[str, list[Part]]:
     from edgecritic.matching import match, strategies
 
     def call(name: str, ndim: int) -> Callable[[], Any]:
         return lambda: match(*tiny_pair(ndim), strategy=name)
 
-    return [(f"match {name}, {ndim}-D", call(name, ndim)) for name in strategies.names() for ndim in (2, 3)]
+    return {
+        name: [(f"match {name}, {ndim}-D", call(name, ndim)) for ndim in (2, 3)]
+        for name in strategies.names()
+    }
 
 
 def _match_checkerboard() -> None:
@@ -221,7 +256,7 @@ def _measure_meshes() -> None:
         score(candidate, truth, ["masd(surface=mesh)", "masd(compat=meshmetrics)"])
 
 
-def _detectors() -> list[tuple[str, Callable[[], Any]]]:
+def _detectors() -> list[Part]:
     from edgecritic.detectors import detect, detectors
 
     def call(name: str, ndim: int) -> Callable[[], Any]:

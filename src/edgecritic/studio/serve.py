@@ -141,9 +141,11 @@ def _to_compile() -> list[Callable[[], Any]]:
         warmup.warm_edits()
 
     def comparison() -> None:
+        from edgecritic.kernels._jit import always_compiled
         from edgecritic.matching import match
         from edgecritic.run import warmup
 
+        always_compiled()
         match(*warmup.tiny_pair(2))
 
     def agreement() -> None:

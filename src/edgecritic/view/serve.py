@@ -19,10 +19,12 @@ def serve(gallery: Gallery, port: int, ready: Callable[[str], None]) -> None:
     sockets = listen(HOST, port)
 
     def compile_first() -> None:
+        from edgecritic.kernels._jit import always_compiled
         from edgecritic.matching import match
         from edgecritic.protocols.sweep import sweep
         from edgecritic.run.warmup import tiny_pair
 
+        always_compiled()
         one, other = tiny_pair(2)
         match(one, other)
         sweep(one.astype(float), [other])

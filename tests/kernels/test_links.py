@@ -1,0 +1,65 @@
+"""Links between near pixels, compared with the distances of all pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from edgecritic.assignment import solver
+from edgecritic.errors import InputError
+from edgecritic.kernels.grid import Grid, ball
+from edgecritic.kernels.links import number_cells
+from edgecritic.kernels.windows import count_bits
+
+pytestmark = pytest.mark.kernels
+
+CASES = [((9, 11), 2.5, 0.4), ((7, 8), 0.0, 0.5), ((3, 150), 70.0, 0.2), ((5, 6, 7), 2.9, 0.3)]
+
+
+@pytest.mark.parametrize(("shape", "radius", "share"), CASES)
+@pytest.mark.parametrize("seed", range(3))
+def test_links_are_all_pairs_within_reach_the_cheapest_first(shape, radius, share, seed):
+    rng = np.random.default_rng(seed)
+    masks = rng.random((2, *shape)) < share
+    around = ball(radius, (1.0,) * len(shape))
+    grid = Grid.around(shape, around.radii)
+    rows, columns = (rng.permutation(grid.locate(mask)) for mask in masks)
+    links = solver.link_rows(grid, rows, columns, around)
+    for one, other in zip(links, solver._linked_plainly(grid, rows, columns, around), strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)
+    places = [np.stack(np.unravel_index(grid.raster(side), shape), axis=1) for side in (rows, columns)]
+    distances = cdist(*places)
+    for row in range(rows.size):
+        mine = slice(links.start[row], links.start[row + 1])
+        other, cost = links.other[mine], links.cost[mine]
+        assert sorted(other.tolist()) == np.flatnonzero(distances[row] <= radius).tolist()
+        np.testing.assert_array_equal(cost, np.floor(100 * distances[row, other] + 0.5))
+        np.testing.assert_array_equal(cost, np.sort(cost))
+    assert links.start[-1] == links.other.size
+
+
+def test_too_many_links_are_refused(monkeypatch):
+    monkeypatch.setattr(solver, "MOST_LINKS", 50)
+    around = ball(2.0, (1.0, 1.0))
+    grid = Grid.around((9, 9), around.radii)
+    everywhere = grid.locate(np.ones((9, 9), dtype=bool))
+    with pytest.raises(InputError, match="more than 50 pairs"):
+        solver.link_rows(grid, everywhere, everywhere, around)
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 1000])
+def test_numbered_cells_keep_their_numbers_in_the_order_of_the_cells(size):
+    rng = np.random.default_rng(size)
+    cells = rng.permutation(size)[: rng.integers(1, size + 1)]
+    found = number_cells(size, cells)
+    np.testing.assert_array_equal(found.number, np.argsort(cells))
+    counts = [int(word).bit_count() for word in found.bits.tolist()]
+    np.testing.assert_array_equal(found.before, np.cumsum([0, *counts[:-1]]))
+    assert sum(counts) == cells.size
+
+
+def test_bits_of_words_are_counted():
+    words = np.random.default_rng(0).integers(0, 2**64, 200, dtype=np.uint64)
+    words[:3] = 0, 2**64 - 1, 2**63
+    assert [int(count_bits(word)) for word in words] == [int(word).bit_count() for word in words]
