@@ -38,6 +38,7 @@ PARTS = {
     "preference": ("preference",),
     "studio": ("studio",),
     "view": ("view",),
+    "torch": ("training",),
     "files": ("damage",),
     "adoption": ("starting", "adoption"),
 }

@@ -23,7 +23,7 @@ settings.load_profile("ci")  # the same examples in every run; `make fuzz` takes
 
 os.environ["EDGECRITIC_CACHE"] = "off"  # tests neither use nor fill the cache of whoever runs them
 
-NEEDS = frozenset({"data", "browser"})
+NEEDS = frozenset({"data", "browser", "torch", "notebooks"})
 """What a test may need: known by its marker or by the fixture of that name."""
 
 
@@ -43,6 +43,13 @@ def data() -> Path:
     if root is None:
         pytest.skip("real data not found; set EDGECRITIC_DATA")
     return root
+
+
+@pytest.fixture(scope="session")
+def torch() -> Any:
+    """The library torch; the test is skipped where it or torchmetrics is absent."""
+    pytest.importorskip("torchmetrics")
+    return pytest.importorskip("torch")
 
 
 FLAGS = (
@@ -96,7 +103,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Fail in place of a skip where $EDGECRITIC_REQUIRE names what the test needs: ``data,browser``."""
+    """Fail in place of a skip where $EDGECRITIC_REQUIRE names what the test needs: ``data,torch``."""
     report = yield
     required = set(os.environ.get("EDGECRITIC_REQUIRE", "").split(","))
     missing = sorted(NEEDS & required & {mark.name for mark in item.iter_markers()})

@@ -76,9 +76,23 @@ def own_registries(monkeypatch):
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
 
 
-@pytest.mark.parametrize("page", pages_with("python", "console"), ids=name_of)
+def runnable() -> list[object]:
+    """Return the pages with examples; those that import torch are marked."""
+    return [
+        pytest.param(page, id=name_of(page), marks=[pytest.mark.torch] if needs_torch(page) else [])
+        for page in pages_with("python", "console")
+    ]
+
+
+def needs_torch(page: Path) -> bool:
+    return any(re.search(r"^import torch$", text, re.MULTILINE) for _, text in blocks(page, "python"))
+
+
+@pytest.mark.parametrize("page", runnable())
 @pytest.mark.usefixtures("own_registries")
 def test_examples_run(page, tmp_path, monkeypatch, capsys):
+    if needs_torch(page):
+        pytest.importorskip("torchmetrics")
     monkeypatch.chdir(tmp_path)
     world: dict[str, object] = {"__name__": "page"}
     printed = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import importlib
 import pickle
@@ -31,7 +32,8 @@ TEXT_METHODS |= {"find", "index", "count"}
 def error_classes() -> list[type[EdgeCriticError]]:
     for module in pkgutil.walk_packages([str(SOURCE)], "edgecritic."):
         if not module.name.endswith("__main__") and ".migrations" not in module.name:
-            importlib.import_module(module.name)
+            with contextlib.suppress(MissingExtraError):  # torch is not everywhere
+                importlib.import_module(module.name)
     found, waiting = [], [EdgeCriticError]
     while waiting:
         one = waiting.pop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import importlib
@@ -30,7 +31,8 @@ def classes() -> list[type[Value]]:
     """All result classes of the package."""
     for module in pkgutil.walk_packages(edgecritic.__path__, "edgecritic."):
         if ".migrations" not in module.name and not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+            with contextlib.suppress(edgecritic.errors.MissingExtraError):  # torch is not everywhere
+                importlib.import_module(module.name)
     found: list[type[Value]] = []
     waiting = list(Value.__subclasses__())
     while waiting:
@@ -348,6 +350,7 @@ MAKERS = [
     lambda: edgecritic.maps.as_mesh([[0, 0], [0, 1], [1, 0]], [[0, 1], [1, 2], [2, 0]]),
     lambda: edgecritic.datasets.Geometry.of(np.diag([1, 1, 3, 1]), (4, 5, 6)),
     lambda: [edgecritic.compare(*TRUTHS[:2]).confusion, edgecritic.compare(*TRUTHS[:2]).distances],
+    lambda: edgecritic.compare(*TRUTHS[:2]).explain(tolerance=2),
     lambda: edgecritic.measures.curves(STRENGTH, TRUTHS[0], "jaccard", thresholds=3),
     lambda: edgecritic.protocols.human_level([edgecritic.protocols.human_counts(TRUTHS)]),
     lambda: importlib.import_module("edgecritic.protocols.crispness").summarise_crispness([0.5, 0.7]),
@@ -397,7 +400,10 @@ class TestContract:
         assert json.loads(json.dumps(value.as_dict(), allow_nan=False)) == plain(value.as_dict())
         for row in value.rows():
             assert all(item is None or isinstance(item, bool | int | float | str) for item in row.values())
-        assert value._repr_html_().startswith("<table")
+        shown = value._repr_html_()
+        assert shown.startswith("<div><p>")
+        assert "<table>" in shown
+        assert ("data:image/png;base64," in shown) is hasattr(value, "plot")
 
 
 @pytest.mark.parametrize(

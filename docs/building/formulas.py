@@ -23,6 +23,7 @@ def as_mathml(page: str) -> str:
         latex = html.unescape(found[2]).strip()
         if found[1] == "span":
             return str(convert(latex))
-        return str(convert(LIMITS.sub(r"\1\\limits_", latex), display="block"))
+        shown = str(convert(LIMITS.sub(r"\1\\limits_", latex), display="block"))
+        return shown.replace("<math ", '<math tabindex="0" ', 1)  # long ones are scrolled, by keys too
 
     return MARKED.sub(formula, page)

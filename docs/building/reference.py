@@ -45,6 +45,7 @@ ROOMS = (
     ".matching",
     ".measures",
     ".protocols",
+    ".training",
 )
 SINGLE = {
     "recipes": "Recipes of non-maximum suppression",

@@ -66,7 +66,7 @@ _HOMES = {
 }
 _ROOMS = (
     *("annotators", "datasets", "detectors", "errors", "learned", "maps", "matching", "measures"),
-    *("protocols", "studies", "tuning"),
+    *("protocols", "studies", "training", "tuning"),
 )
 
 __all__ = ["__version__", *_HOMES]

@@ -5,11 +5,12 @@ Neither pyplot nor the user's settings are used or changed, and equal input give
 
 from __future__ import annotations
 
+import base64
 import functools
 import io
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from edgecritic.errors import MissingExtraError
 __all__ = [
     *("HIT", "FALSE_ALARM", "MISS", "COLOURS", "SHADES", "HUMAN", "GREY", "look"),
     *("axes_of", "new_figure", "drawing_settings", "figure_bytes", "save_figure", "leave_out"),
+    *("show_map", "small_image"),
 ]
 
 HIT = (0, 158, 115)
@@ -116,6 +118,23 @@ def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) 
     content = figure_bytes(figure, Path(path).suffix.lower().lstrip("."), dpi=dpi)
     with replace_file(path) as stream:
         stream.write(content)
+
+
+def small_image(draw: Callable[[], Any]) -> str:
+    """Return the figure that a function draws as an HTML image that holds its own bytes, for notebooks."""
+    with drawing_settings():
+        content = base64.b64encode(figure_bytes(draw(), "png", dpi=72)).decode()
+    return f'<img alt="" src="data:image/png;base64,{content}">'
+
+
+def show_map(ax: Any, picture: Any, title: str = "") -> Any:
+    """Draw the pixels of a map or picture, unsmoothed and without ticks; return the axes."""
+    axes = axes_of(ax, (5.2, 4.2))
+    axes.imshow(picture, cmap="gray_r", interpolation="nearest")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.set_title(title)
+    return axes
 
 
 @functools.cache

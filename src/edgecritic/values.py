@@ -16,11 +16,13 @@ from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
-from edgecritic.errors import MissingExtraError
+from edgecritic import figures
+from edgecritic.errors import InputError, MissingExtraError
 
-__all__ = ["Value", "plain", "plain_number"]
+__all__ = ["Value", "plain", "plain_number", "rows_of"]
 
 _LONGEST = 60
+_MOST_ROWS = 12
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=False)
@@ -93,14 +95,39 @@ class Value:
             raise MissingExtraError.of("a data frame", "pandas") from None
         return pd.DataFrame(self.rows())
 
+    def to_polars(self) -> Any:
+        """Return `rows` as a polars DataFrame; needs polars."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise MissingExtraError.of("a data frame", "polars") from None
+        return pl.DataFrame(self.rows(), infer_schema_length=None)
+
     def _repr_html_(self) -> str:
-        """Return `rows` as an HTML table, for notebooks."""
-        rows = self.rows()
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        lines = ("".join(f"<td>{html.escape(_cell(row.get(name)))}</td>" for name in names) for row in rows)
-        body = "".join(f"<tr>{line}</tr>" for line in lines)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        """Return what notebooks show: one line, the figure if there is one, and the first rows."""
+        return f"<div><p>{html.escape(repr(self))}</p>{self._picture()}{_table(self.rows())}</div>"
+
+    def _picture(self) -> str:
+        """Return the figure of `plot` as an HTML image; nothing where there is none or nothing to draw it."""
+        plot = getattr(self, "plot", None)
+        if plot is None:
+            return ""
+        try:
+            return figures.small_image(lambda: plot().figure)
+        except MissingExtraError:
+            return ""
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as an HTML table; of many, the first ones and how many there are."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    body = ""
+    for row in rows[:_MOST_ROWS]:
+        cells = "".join(f"<td>{html.escape(_cell(row.get(name)))}</td>" for name in names)
+        body += f"<tr>{cells}</tr>"
+    more = f"<p>… {len(rows)} rows in all</p>" if len(rows) > _MOST_ROWS else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
 def plain(content: Any) -> Any:
@@ -126,6 +153,26 @@ def plain(content: Any) -> Any:
     if dataclasses.is_dataclass(content) and not isinstance(content, type):
         return {field.name: plain(getattr(content, field.name)) for field in dataclasses.fields(content)}
     return str(content)
+
+
+def rows_of(frame: Any) -> list[dict[str, Any]]:
+    """Return the rows of a data frame of pandas or polars, or of a list of rows, one dict each.
+
+    Examples
+    --------
+    >>> rows_of([{"a": 1}])
+    [{'a': 1}]
+    """
+    if hasattr(frame, "to_dicts"):  # polars
+        return list(frame.to_dicts())
+    if hasattr(frame, "to_dict"):  # pandas
+        return list(frame.to_dict("records"))
+    rows = list(frame) if isinstance(frame, Sequence) and not isinstance(frame, str | bytes) else None
+    if rows is None or not all(isinstance(row, Mapping) for row in rows):
+        raise InputError(
+            f"a table must be a data frame of pandas or polars, or a list of rows, got {type(frame).__name__}"
+        )
+    return [dict(row) for row in rows]
 
 
 def plain_number(value: float) -> float | str | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from edgecritic.detectors.operators import Operator, Outcome, WholeImage, apply
 from edgecritic.detectors.picture import Kind, Picture, as_picture
 from edgecritic.errors import InputError
+from edgecritic.figures import show_map
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray, FloatArray, Spacing
 from edgecritic.registry import Bound, Registry
@@ -77,6 +78,16 @@ class Detection(Value):
                 raise InputError("low needs high", remedy="give both, high alone, or neither")
             low, high = bowstring(self.strength)
         return hysteresis(self.thin, 0.4 * high if low is None else low, high)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the crests, darker the stronger, into `ax` or a new figure; return the axes.
+
+        Of a volume the plane with most of them is drawn.
+        """
+        crests = self.thin
+        if crests.ndim == 3:
+            crests = crests[int((crests > 0).sum(axis=(1, 2)).argmax())]
+        return show_map(ax, crests, self.detector)
 
     def __str__(self) -> str:
         count = int(np.count_nonzero(self.thin))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
-from edgecritic.figures import FALSE_ALARM, HIT, MISS
+from edgecritic.figures import FALSE_ALARM, HIT, MISS, show_map
 from edgecritic.geometry import judged
 from edgecritic.inputs import BoolArray
 from edgecritic.values import Value
@@ -300,6 +300,19 @@ class Matching(Counted, Value):
         picture[self.candidate & ~self.matched_candidate] = FALSE_ALARM
         picture[self.matched_candidate] = HIT
         return picture
+
+    def plot(self, ax: Any = None, *, background: Any = None) -> Any:
+        """Draw `overlay` into `ax`, or into a new figure; of a volume the plane with most pixels.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        picture, title = self.overlay(background), f"{self.tp} hits, {self.fp} false alarms, {self.fn} misses"
+        if self.truth.ndim == 3:
+            plane = int((self.candidate | self.truth).sum(axis=(1, 2)).argmax())
+            picture, title = picture[plane], f"plane {plane} of a volume with {title}"
+        return show_map(ax, picture, title)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per matched pair, its two pixels and their distance; the counts without pairs."""

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from edgecritic.maps.nearest import FloatMap, nearest_distances
 from edgecritic.maps.target import Target, as_empty_distance, bounding_box
 from edgecritic.matching import Matching, match, strategies
 from edgecritic.values import Value
+
+if TYPE_CHECKING:
+    from edgecritic.measures.explain import Explanation
 
 __all__ = ["Confusion", "Comparison", "Distances", "Judged", "OnDegenerate", "Single", "compare"]
 
@@ -250,6 +253,20 @@ class Comparison(Judged):
         if distances is None or not strategies.get(Id.parse(strategy).name).info.one_to_one:
             raise InputError(f"strategy must be one-to-one to have distances of pairs, got {strategy}")
         return distances
+
+    def explain(self, *, tolerance: float | None = None) -> Explanation:
+        """Say in words what the maps have in common and what measures punish, as `explain` does."""
+        from edgecritic.measures.explain import explain
+
+        return explain(self, tolerance=tolerance)
+
+    def plot(self, ax: Any = None, *, tolerance: float | None = None) -> Any:
+        """Draw hits, false alarms and misses as `Matching.plot` does; return the axes."""
+        return match(self.candidate, self.truth, tolerance=tolerance, spacing=self.spacing).plot(ax)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: that of the matching."""
+        return match(self.candidate, self.truth, spacing=self.spacing)._repr_html_()
 
     def __repr__(self) -> str:
         return f"Comparison({self.n_candidate} candidate and {self.n_truth} truth pixels of {self.size})"

@@ -9,7 +9,7 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.protocols.curves import Array, f_measure
-from edgecritic.values import Value
+from edgecritic.values import Value, rows_of
 
 __all__ = ["Counts", "COLUMNS"]
 
@@ -98,6 +98,22 @@ class Counts(Value):
             )
         order = dict(zip(("thresholds", *COLUMNS), table.T.copy(), strict=True))
         return cls(**order, zero=None if zero is None else cls.of_one(zero, threshold=0.0))
+
+    @classmethod
+    def from_frame(cls, frame: Any) -> Counts:
+        """Make counts of a table of pandas, polars, or rows, with the columns that `rows` has.
+
+        Examples
+        --------
+        >>> one = Counts.from_rows([(0.25, 90, 100, 60, 120), (0.5, 70, 100, 50, 60)])
+        >>> Counts.from_frame(one.rows()) == one
+        True
+        """
+        names = ("threshold", *COLUMNS)
+        rows = sorted(rows_of(frame), key=lambda row: float(row.get("threshold", 0)))
+        if not rows or any(name not in row for row in rows for name in names):
+            raise InputError(f"a table of counts needs the columns {', '.join(names)}, and rows")
+        return cls.from_rows([[row[name] for name in names] for row in rows])
 
     @classmethod
     def of_one(cls, counts: Any, *, threshold: float) -> Counts:

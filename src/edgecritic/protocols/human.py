@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from edgecritic.figures import HUMAN, axes_of
 from edgecritic.inputs import Spacing, as_masks
 from edgecritic.matching import match
 from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.plots import recall_frame
 from edgecritic.values import Value
 
 __all__ = ["HumanLevel", "human_counts", "human_level"]
@@ -29,6 +31,15 @@ class HumanLevel(Value):
     precision: float
     f: float
     images: int
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the point of recall and precision into `ax`, or into a new figure; return the axes."""
+        axes = axes_of(ax, (5.2, 5.0))
+        if not axes.lines:
+            recall_frame(axes)
+        axes.plot(self.recall, self.precision, "D", color=HUMAN, ms=7, label=f"[F={self.f:.3f}] human")
+        axes.legend(loc="lower left")
+        return axes
 
     def __str__(self) -> str:
         return (

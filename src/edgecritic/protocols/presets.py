@@ -39,6 +39,9 @@ JUDGED = ("boundaries", "regions")
 MASKS = ("before", "after")
 """When a mask takes pixels away from the candidate: before thinning, or after it."""
 
+ANNOTATORS = ("each", "union")
+"""Whether an image is judged by each annotator, or by one map with the pixels of all."""
+
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -75,6 +78,9 @@ class Protocol(Value):
     truth : "given" or "inner"
         What of a truth is its boundary: the pixels that it marks, or the inner boundary of the objects that
         it marks or numbers (:func:`edgecritic.maps.boundaries.inner_boundary`).
+    annotators : "each" or "union"
+        Whether candidates are matched with the truth of every annotator and the counts added, or with one
+        truth that has the pixels of all: quicker, but another benchmark.
     mask : "before" or "after"
         Whether masks take pixels away from the candidate before it is thinned, or after. Before, lines are
         thinned as if they ended where the mask does; after, as in the whole image.
@@ -113,6 +119,7 @@ class Protocol(Value):
     zero_threshold: bool = False
     thin: bool = True
     truth: str = "given"
+    annotators: str = "each"
     mask: str = "before"
     nms: str = "none"
     ap_rule: str = "interpolated-101"
@@ -145,6 +152,8 @@ class Protocol(Value):
         if self.duplicates not in DUPLICATES:
             raise InputError(f"duplicates must be one of {', '.join(DUPLICATES)}, got {self.duplicates!r}")
         check_truth_rule(self.truth, "truth")
+        if self.annotators not in ANNOTATORS:
+            raise InputError(f"annotators must be one of {', '.join(ANNOTATORS)}, got {self.annotators!r}")
         if self.mask not in MASKS:
             raise InputError(f"mask must be one of {', '.join(MASKS)} (thinning), got {self.mask!r}")
         if self.ap_rule == "interpolated-101+zero" and not self.zero_threshold:
@@ -198,7 +207,8 @@ class Protocol(Value):
         values = self.as_dict()
         for name in ("id", "title", "source", "notes"):
             del values[name]
-        for name, usual in (("classes", None), ("truth", "given")):  # younger than the first digests
+        younger = (("classes", None), ("truth", "given"), ("annotators", "each"))  # than the first digests
+        for name, usual in younger:
             if values[name] == usual:
                 del values[name]
         values["thresholds"] = self.threshold_values().tolist()
@@ -310,6 +320,7 @@ class Protocol(Value):
             f"  NMS         {self._nms_text()}",
             f"  thinning    {'on' if self.thin else 'off'}",
             *([] if self.truth == "given" else [f"  truths      {TRUTH_RULES[self.truth]}"]),
+            *([] if self.annotators == "each" else ["  annotators  one truth with the pixels of all"]),
             f"  masks       act {self.mask} thinning",
             f"  AP          {rule}, {self.duplicates} of equal recalls",
         ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic.errors import InputError
+from edgecritic.figures import axes_of, look
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.curves import Array
 from edgecritic.protocols.regions import Regions
@@ -63,6 +64,17 @@ class RegionSummary(Value):
     def rows(self) -> list[dict[str, Any]]:
         """Return the best values of every image."""
         return [dict(image) for image in self.images]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw covering, PRI and VOI over the thresholds into `ax`, or a new figure; return the axes."""
+        axes = axes_of(ax)
+        curves = (self.covering_curve, self.pri_curve, self.voi_curve)
+        for number, ((name, _), curve) in enumerate(zip(self._scores(), curves, strict=True)):
+            axes.plot(self.thresholds, curve, label=name, **look(number))
+        axes.set_xlabel("threshold")
+        axes.set_ylim(bottom=0)
+        axes.legend(frameon=False)
+        return axes
 
     def __repr__(self) -> str:
         numbers = ", ".join(f"{name} {score.ods:.4f}" for name, score in self._scores())

@@ -70,6 +70,12 @@ class Sweep(Value):
         """Return the counts, a row per threshold."""
         return self.counts.rows()
 
+    def plot(self, ax: Any = None, *, label: str = "") -> Any:
+        """Draw precision over recall as `Summary.plot` does; return the axes."""
+        from edgecritic.protocols.summary import summarise
+
+        return summarise([self.counts], protocol=self.protocol).plot(ax, label=label)
+
     def __repr__(self) -> str:
         return f"<Sweep: {self._about()}, {self.counts.thresholds.size} thresholds>"
 
@@ -181,7 +187,7 @@ def sweep_maps(
     shape = given[0].shape
     _check_thinning(chosen, shape)
     sizes = None if spacing is None else as_spacing(spacing, len(shape))
-    maps = as_truths(truths, shape, rule=chosen.truth)
+    maps = _truths(truths, shape, chosen)
     on = np.ones(shape, dtype=np.bool_) if mask is None else _as_valid(mask, shape)
     numbers = _as_thresholds(thresholds, len(given))
     order = np.argsort(numbers)
@@ -297,6 +303,12 @@ def as_truths(truths: Any, shape: tuple[int, ...], *, rule: str = "given") -> li
     return maps
 
 
+def _truths(truths: Any, shape: tuple[int, ...], protocol: Protocol) -> list[BoolArray]:
+    """Return the maps that a protocol matches with."""
+    maps = as_truths(truths, shape, rule=protocol.truth)
+    return [np.any(maps, axis=0)] if protocol.annotators == "union" else maps
+
+
 def _each(truths: Any, ndim: int) -> list[Any]:
     """Return the maps of one or several annotators one by one."""
     if isinstance(truths, list | tuple) and truths and as_array(truths[0], "truth").ndim == ndim:
@@ -336,7 +348,7 @@ def _as_valid(mask: Any, shape: tuple[int, ...]) -> BoolArray:
 def _prepared(
     strength: FloatArray, truths: Any, protocol: Protocol, mask: Any, spacing: tuple[float, ...] | None
 ) -> tuple[FloatArray, list[BoolArray], BoolArray | None]:
-    maps = as_truths(truths, strength.shape, rule=protocol.truth)
+    maps = _truths(truths, strength.shape, protocol)
     map_ = _suppressed(strength, protocol, spacing)
     if mask is None:
         return map_, maps, None

@@ -26,6 +26,7 @@ def level_thresholds(protocol: str | Protocol) -> NDArray[np.float64]:
         (chosen.nms != "none", f"suppresses by {chosen.nms}"),
         (chosen.strategy != "exact", f"matches by {chosen.strategy}"),
         (chosen.truth != "given", "takes boundaries of objects"),
+        (chosen.annotators != "each", "joins the maps of annotators"),
     ]
     for refused, told in wrong:
         if refused:

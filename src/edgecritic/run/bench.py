@@ -169,7 +169,7 @@ def run_bench(
     folder = None if out is None else make_folder(Path(out).absolute())
     reading = Reading(binarize, spacing, resample, tiles)
     places: dict[str, Any] = {"images": absolute(images), "masks": absolute(masks), "split": split}
-    people = human and chosen.classes is None and chosen.strategy in _EXACT
+    people = human and chosen.classes is None and chosen.strategy in _EXACT and chosen.annotators == "each"
     failures: list[Failure] = []
     with open_cache(cache and people) as kept:
         work: list[Any]

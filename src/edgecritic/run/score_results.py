@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from edgecritic.errors import InputError, UnknownNameError
+from edgecritic.figures import COLOURS, GREY, axes_of
+from edgecritic.measures.base import measures
 from edgecritic.measures.evidence import Confusion
 from edgecritic.measures.label_maps import Label
 from edgecritic.measures.labels import CaseScores, ScoredMap
@@ -21,9 +24,9 @@ from edgecritic.protocols.statistics import (
     shared_cases,
 )
 from edgecritic.run.results import Failure, failure_rows
-from edgecritic.values import Value, plain_number
+from edgecritic.values import Value, plain_number, rows_of
 
-__all__ = ["ScoreComparison", "ScoreRun", "case_of_record", "case_record", "compare_runs"]
+__all__ = ["ScoreComparison", "ScoreRun", "case_of_record", "case_record", "compare_runs", "named_scores"]
 
 
 class ScoreRun(Value):
@@ -150,6 +153,49 @@ class ScoreRun(Value):
             for row in case.rows()
         ]
 
+    def plot(self, ax: Any = None, *, measure: str | None = None) -> Any:
+        """Draw every case as a point, in a column for each label; return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure if not given.
+        measure : str, optional
+            Which measure; the first one if not given.
+        """
+        axes = axes_of(ax)
+        name = measure or self.measures[0]
+        for place, label in enumerate(self.labels):
+            values = np.array(list(self.values(name, label).values()))
+            known = values[np.isfinite(values)]
+            aside = place + np.linspace(-0.15, 0.15, known.size)
+            axes.plot(aside, known, "o", color=COLOURS[place % len(COLOURS)], ms=4, alpha=0.7)
+            if known.size:
+                axes.plot([place - 0.25, place + 0.25], [known.mean()] * 2, color=GREY, lw=2)
+        axes.set_xticks(range(len(self.labels)), [label or "all" for label in self.labels])
+        axes.set_ylabel(name)
+        return axes
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, case: str = "case", label: str = "label") -> ScoreRun:
+        """Make the scores of cases from a table of pandas, polars, or rows: of another tool, for example.
+
+        Parameters
+        ----------
+        frame : DataFrame, or list of dict
+            A row per case, and per label where there is a column of labels; every other column of numbers is
+            a measure. What is known of a measure here comes with its id; of others more is better.
+        case, label : str
+            The names of these two columns.
+
+        Examples
+        --------
+        >>> rows = [{"case": "a", "dice": 0.5}, {"case": "b", "dice": 0.7}]
+        >>> ScoreRun.from_frame(rows).means
+        {'dice': 0.6}
+        """
+        return cls(cases=_cases_of_rows(rows_of(frame), case, label))
+
     def _maps(self) -> Iterator[tuple[str, CaseScores, ScoredMap]]:
         for name, case in self.cases.items():
             for one in case.maps:
@@ -263,6 +309,51 @@ def case_of_record(content: dict[str, Any]) -> CaseScores:
         missing=content["missing"],
         notes=tuple(content["notes"]),
     )
+
+
+def named_scores(values: Mapping[str, float]) -> Scores:
+    """Return values by the names of measures as scores; of measures not known here more is better."""
+    infos = [_info(name) for name in values]
+    return Scores(
+        measures=tuple(values),
+        better=tuple(better for better, _ in infos),
+        families=tuple(family for _, family in infos),
+        annotators=np.array([list(values.values())], dtype=np.float64),
+    )
+
+
+def _info(name: str) -> tuple[str, str]:
+    try:
+        info = measures.get(name.partition("(")[0]).info
+    except UnknownNameError:
+        return "higher", "other"
+    return info.better, info.family
+
+
+def _cases_of_rows(rows: list[dict[str, Any]], case: str, label: str) -> dict[str, CaseScores]:
+    numbers = {
+        name
+        for row in rows
+        for name, value in row.items()
+        if name not in (case, label) and isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    if not numbers or any(case not in row for row in rows):
+        raise InputError(f"a table of scores needs a column {case!r} and one or more columns of numbers")
+    names = [name for name in rows[0] if name in numbers]
+    labels = list(dict.fromkeys(str(row[label]) for row in rows if label in row))
+    maps: dict[str, list[ScoredMap]] = {}
+    for row in rows:
+        given = ((name, row.get(name)) for name in names)
+        values = {name: math.nan if value is None else float(value) for name, value in given}
+        own = str(row[label]) if label in row else None
+        found = ScoredMap(
+            scores=named_scores(values),
+            label=None if own is None else Label(name=own, values=(labels.index(own) + 1,)),
+        )
+        maps.setdefault(str(row[case]), []).append(found)
+    if label not in rows[0] and any(len(many) > 1 for many in maps.values()):
+        raise InputError("a case comes twice in the table", remedy=f"name labels in a column {label!r}")
+    return {name: CaseScores(maps=tuple(many)) for name, many in maps.items()}
 
 
 def _mean_rows(rows: list[dict[str, float]]) -> dict[str, float]:

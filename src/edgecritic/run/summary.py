@@ -9,15 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from edgecritic.datasets.content import read_text
-from edgecritic.errors import DataError, UnknownNameError
-from edgecritic.measures import Scores, measures
+from edgecritic.errors import DataError
 from edgecritic.measures.evidence import Confusion
 from edgecritic.measures.label_maps import Label
 from edgecritic.measures.labels import CaseScores, ScoredMap
-from edgecritic.run.score_results import ScoreRun
+from edgecritic.run.score_results import ScoreRun, named_scores
 from edgecritic.values import plain_number
 
 __all__ = ["read_summary", "summary_of"]
@@ -151,22 +148,8 @@ def _map(key: str, row: Mapping[str, Any]) -> ScoredMap:
     counts = None
     if all(row.get(name) is not None for name in _COUNTS):
         counts = Confusion(*(int(row[name]) for name in _COUNTS))
-    infos = [_info(name) for name in named]
-    scores = Scores(
-        measures=tuple(named),
-        better=tuple(better for better, _ in infos),
-        families=tuple(family for _, family in infos),
-        annotators=np.array([list(named.values())], dtype=np.float64),
-    )
+    scores = named_scores(named)
     return ScoredMap(scores=scores, label=Label(name=key, values=values), empty=_empty(counts), counts=counts)
-
-
-def _info(name: str) -> tuple[str, str]:
-    try:
-        info = measures.get(name.partition("(")[0]).info
-    except UnknownNameError:
-        return "higher", "other"
-    return info.better, info.family
 
 
 def _empty(counts: Confusion | None) -> str:

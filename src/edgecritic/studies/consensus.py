@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from edgecritic.annotators.raters import matched_units
 from edgecritic.errors import InputError
+from edgecritic.figures import show_map
 from edgecritic.inputs import BoolArray, as_mask
 from edgecritic.measures.checks import check_positive
 from edgecritic.measures.scoring import choose, score
@@ -59,6 +60,11 @@ class Consensus(Value):
     chi2: NDArray[np.float64]
     from_line: NDArray[np.float64]
     scores: NDArray[np.float64]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the estimated truth into `ax`, or into a new figure; return the axes."""
+        flat = self.truth if self.truth.ndim == 2 else self.truth.any(axis=0)
+        return show_map(ax, flat, f"{self.method}: estimated truth")
 
     @property
     def best(self) -> int:
