@@ -75,7 +75,7 @@ def ball_size(radius: float, spacing: Sequence[float]) -> float:
 
 
 def ball(radius: float, spacing: Sequence[float]) -> Neighbourhood:
-    """Return all offsets that meet `radius` (`longest`); small balls are shared, so leave them as they are."""
+    """Return all offsets that meet `radius` (`longest`); small balls are shared: leave them as they are."""
     sizes = tuple(spacing)
     small = ball_size(radius, sizes) < _SMALL_BALL
     return _kept_ball(radius, sizes) if small else _ball(radius, sizes)
