@@ -7,6 +7,7 @@ import runpy
 import shutil
 import sys
 from collections.abc import Callable, Generator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def printed_json_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
         return commands[-1]
 
     def validated(document: Any) -> None:
-        words = commands[-1].parser.prog.split()[1:] + [getattr(commands[-1], "study", None)]
+        words = [*commands[-1].parser.prog.split()[1:], getattr(commands[-1], "study", None)]
         schema = schema_of("-".join(word for word in words if word))
         jsonschema.validate(plain(document), schema, jsonschema.Draft202012Validator)
         show(document)
@@ -97,6 +98,28 @@ def printed_json_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(main, "_parsed", parsed)
     for module in (main, _output):
         monkeypatch.setattr(module, "print_json", validated)
+
+
+SERIOUS = """async () => {
+  const found = await axe.run(document, { resultTypes: ["violations"] });
+  return found.violations.filter((one) => ["serious", "critical"].includes(one.impact))
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(" ; ")}`);
+}"""
+
+
+@pytest.fixture(scope="session")
+def axe_faults() -> Callable[[Any], list[str]]:
+    """Return a function that names the serious faults of an open page, as axe-core finds them."""
+    found = find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip("axe-playwright-python is not installed")
+    script = (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+    def look(page: Any) -> list[str]:
+        page.evaluate(script)
+        return list(page.evaluate(SERIOUS))
+
+    return look
 
 
 @pytest.hookimpl(tryfirst=True)

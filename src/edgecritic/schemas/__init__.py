@@ -1,7 +1,7 @@
 """JSON schemas of what ``--json`` prints: one file for every command and every study.
 
-The dialect is JSON Schema 2020-12. A schema names the keys that are always there and the types of all that may be;
-keys that it does not name may come in later versions. An infinite number is the word ``"inf"`` or ``"-inf"``.
+The dialect is JSON Schema 2020-12. A schema names the keys that are always there and the types of others;
+more keys may come in later versions. An infinite number is the word ``"inf"`` or ``"-inf"``.
 """
 
 from __future__ import annotations
