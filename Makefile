@@ -105,6 +105,6 @@ dist: $(STAMPS)/dist
 	mkdir -p build/empty && cd build/empty && ../fresh/bin/edgecritic demo
 
 clean:
-	rm -rf $(VENV) build dist site demo bench-results .coverage .coverage.* .hypothesis
+	rm -rf $(VENV) build dist site demo .coverage .coverage.* .hypothesis
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

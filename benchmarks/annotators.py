@@ -9,9 +9,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bars import Figure, Given, check, child
-from edgecritic.datasets.cases import find_cases
+from bars import Figure, Given, check, child, seconds
+from edgecritic.annotators import strength
+from edgecritic.datasets.cases import Case, find_cases
+from edgecritic.protocols import human_counts, human_level
+from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.human import HumanLevel
 from edgecritic.run.annotators import run_annotators
+from edgecritic.run.executor import run_tasks
 from edgecritic.run.matching import combine_parts, make_plan, run_parts, study_parts
 from edgecritic.run.pairing import run_pairing
 from edgecritic.studies.pairing import PairingAccuracy
@@ -39,6 +44,26 @@ def whole_split(given: Given) -> Iterator[Figure]:
     near = abs(orphan - 29.40) <= 0.15 and abs(consensus - 28.99) <= 0.15
     yield Figure(f"{orphan:.2f} % / {consensus:.2f} %", near)
     yield Figure(f"{spent:.1f} s, {found['images']} images, {found['maps']} maps", spent <= 15)
+
+
+@check(PART, ("human level of those 300 images, two cores, with reading", "≤ 2.5 s"), needs=("bsds500",))
+def level(given: Given) -> Iterator[Figure]:
+    """The shortest of some runs; nothing is taken from a cache."""
+    cases = find_cases(None, given.data / "bsds500/groundTruth").cases
+
+    def human() -> HumanLevel | None:
+        return human_level(run_tasks(_human_counts, cases, jobs=2))
+
+    found = human()
+    spent = min(seconds(human) for _ in range(given.size(1, 3)))
+    yield Figure(f"{spent:.2f} s, {found.images} images, F {found.f:.4f}", spent <= 2.5)
+
+
+def _human_counts(case: Case) -> Counts:
+    truths = case.load_truths()
+    if len(truths) == 1:
+        return human_counts(truths)
+    return strength(truths).human_counts()
 
 
 @check(

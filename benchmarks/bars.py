@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,8 @@ from scipy.io import loadmat
 
 NO_BAR = "none, for information"
 ROOT = Path(__file__).resolve().parents[1]
+SOURCE = Path(os.environ.get("EDGECRITIC_BENCH_SOURCE") or ROOT / "src")
+"""The package that is measured: that of this folder, or of another revision (`against.py`)."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +43,47 @@ class Bar:
     """Whether the measurement itself ended with an exception."""
     seconds: float = 0.0
     """How long it took to measure."""
+    value: float | None = None
+    """The number that is compared with those of other revisions, None where the words begin with it."""
+
+    @property
+    def better(self) -> str:
+        """What is better by the sign of the bar: "lower" (≤), "higher" (≥), or neither.
+
+        Examples
+        --------
+        >>> Bar("matching", "thin", "38×", "≥ 8×", True).better
+        'higher'
+        """
+        sign = re.search("[≤≥]", self.bar)
+        return {"≤": "lower", "≥": "higher"}[sign[0]] if sign else ""
+
+    @property
+    def number(self) -> float | None:
+        """The number that is compared: `value`, or the first of the words; None where none is better.
+
+        Examples
+        --------
+        >>> Bar("boundary", "bench", "7.2 s, 6.3 times reading", "≤ 8 s", True).number
+        7.2
+        """
+        if self.failed or not self.better or self.measured.startswith("not measured"):
+            return None
+        if self.value is not None:
+            return self.value
+        found = re.search(r"\d[\d,]*(\.\d+)?(e-?\d+)?", self.measured)
+        return float(found[0].replace(",", "")) if found else None
 
 
 class Figure(NamedTuple):
-    """What was measured for one bar, in words, and whether it is enough (None where there is no bar)."""
+    """What was measured for one bar, in words, and whether it is enough (None where there is no bar).
+
+    `value` is the number by which revisions are compared, where it is not the first of the words.
+    """
 
     measured: str
     met: bool | None
+    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -80,10 +117,11 @@ class Check:
         try:
             for need in self.needs:
                 require(need, given)
+            compile_all()
             for figure in self.function(given):
                 what, bar = left.pop(0)
                 met = None if figure.met is None else bool(figure.met)
-                yield Bar(self.part, what, figure.measured, bar, met)
+                yield Bar(self.part, what, figure.measured, bar, met, value=figure.value)
             reason = "error: nothing was measured"
         except (MissingError, ModuleNotFoundError) as error:
             failed = (getattr(error, "name", None) or "").startswith("edgecritic")
@@ -106,6 +144,14 @@ def check(part: str, *rows: tuple[str, str], needs: tuple[str, ...] = ()) -> Cal
         return function
 
     return register
+
+
+def compile_all() -> None:
+    """Let every kernel be compiled, even for little work; packages that have no such choice always do."""
+    with suppress(ImportError):
+        from edgecritic.kernels._jit import always_compiled
+
+        always_compiled()
 
 
 def data_root() -> Path | None:
@@ -214,8 +260,8 @@ def annotated_pair(data: Path | None) -> tuple[np.ndarray, np.ndarray]:
 
 
 def surroundings(**more: str) -> dict[str, str]:
-    """Return the environment of a new process that imports the package of this folder, wherever it runs."""
-    path = os.pathsep.join(filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH")]))
+    """Return the environment of a new process that imports the package that is measured, wherever it runs."""
+    path = os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": path, **more}
 
 

@@ -1,4 +1,4 @@
-"""The command ``edgecritic bench``: how long, how much memory, what a kill leaves, and bad files."""
+"""The command ``edgecritic bench``: what a kill leaves, and bad files."""
 
 from __future__ import annotations
 
@@ -14,46 +14,6 @@ from bars import Figure, Given, check, child, run_tests, surroundings
 from edgecritic.datasets.synthetic import write
 
 PART = "boundary"
-
-READING = """
-import sys, time
-from edgecritic.datasets.cases import find_cases
-cases = find_cases(*sys.argv[1:])
-start = time.perf_counter()
-for case in cases:
-    case.load_strength(), case.load_truths()
-print(time.perf_counter() - start)
-"""
-COMMAND = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from growth import peak_memory
-from edgecritic.cli.main import main
-status = main(sys.argv[2:])
-print(peak_memory())
-sys.exit(status)
-"""
-
-
-@check(
-    PART,
-    ("edgecritic bench, 100 ucm2/val maps, 2 jobs, with report", "≤ 6 times reading the 200 files"),
-    ("its peak memory", "≤ 600 MiB"),
-    needs=("bsds500", "matplotlib"),
-)
-def whole_command(given: Given) -> Iterator[Figure]:
-    maps, truths = (str(given.data / "bsds500" / name / "val") for name in ("ucm2", "groundTruth"))
-    spent, read, peak = [], [], 0.0
-    for _ in range(given.size(2, 3)):
-        with tempfile.TemporaryDirectory() as folder:
-            words = ["bench", f"ucm={maps}", "--truth", truths, "--out", folder, "--jobs", "2"]
-            took, said = child("-c", COMMAND, str(Path(__file__).parent), *words)
-        spent.append(took)
-        peak = max(peak, int(said.split()[-1]) / 2**20)
-        read.append(float(child("-c", READING, maps, truths)[1]))
-    ratio = min(spent) / min(read)
-    yield Figure(f"{min(spent):.1f} s, {ratio:.1f} times reading ({min(read):.2f} s)", ratio <= 6)
-    yield Figure(f"{peak:.0f} MiB", peak <= 600)
 
 
 @check(

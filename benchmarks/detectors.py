@@ -100,12 +100,12 @@ def tuning(given: Given) -> Iterator[Figure]:
     yield Figure(text, ours <= 6 and plain >= 15 * ours)
 
 
-@check(PART, ("495 edge maps of one image with E, H, C, one core", "≤ 4 s"))
+@check(PART, ("495 edge maps of one image with E, H, C, one core", "≤ 2 s"))
 def complexity(given: Given) -> Iterator[Figure]:
     del given
     image, _ = scene()
     ours = cpu(lambda: tune(np.clip(image, 0, 1), thresholds="matlab"), 1)
-    yield Figure(f"{ours:.1f} s", ours <= 4)
+    yield Figure(f"{ours:.2f} s", ours <= 2)
 
 
 HUGE = """

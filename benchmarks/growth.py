@@ -22,6 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bars import compile_all
+
 DENSITY = 0.02
 """Share of edge pixels in real maps: both the truths of BSDS500 and the surface of mni152 have 0.020."""
 
@@ -62,6 +64,7 @@ def measure(strategy: str, n: int, ndim: int, window: int, repeats: int, density
     """Time one strategy in this process and return seconds, hits and peak memory in bytes."""
     from edgecritic import match
 
+    compile_all()
     match(*timing_pairs(50, ndim, window, seed=1), strategy=strategy, **reach(strategy, ndim, window))
     candidate, truth = timing_pairs(n, ndim, window, density=density)
     before = peak_memory()

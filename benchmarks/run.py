@@ -1,9 +1,10 @@
 """All bars of the project in one table: what is measured, what it has to be, met or missed.
 
-python benchmarks/run.py [--quick] [PART …]
+python benchmarks/run.py [--quick] [--against REV] [PART …]
 
 A line appears as soon as it is measured. What needs something that is not there (a peer program, the real
-data, PostgreSQL, Chromium) says so, and the rest goes on.
+data, PostgreSQL, Chromium) says so, and the rest goes on. Every number is kept in
+bench-results/history.jsonl.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import against
 from bars import CHECKS, Bar, Check, Given, data_root
+from history import HISTORY, History
 from table import Table, mark
 
 PARTS = {
     "matching": ("matching",),
-    "boundary": ("boundary", "boundary_command"),
+    "boundary": ("boundary", "whole_runs", "boundary_command"),
     "regions": ("regions",),
     "volumes": ("volumes",),
     "rasters": ("rasters",),
@@ -104,10 +107,36 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="", metavar="PATTERN", help="only the checks whose names hold it")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a bar is missed or fails")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as JSON too, line by line")
+    parser.add_argument(
+        "--against",
+        metavar="REV",
+        help="measure this revision and the working tree in turn; exit with 1 if a row is slower by more\n"
+        "than 5 %% beyond noise (the rule is told in benchmarks/against.py)",
+    )
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs a side with --against (3)")
+    parser.add_argument(
+        "--history",
+        default=str(HISTORY),
+        metavar="FILE",
+        help="keep all numbers in this file, or in none (default: bench-results/history.jsonl)",
+    )
     options = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     start = time.monotonic()
     given = Given(data_root(), options.quick)
+    history = History(None if options.history == "none" else Path(options.history), options.quick)
+    if options.against:
+        parts = options.parts or list(PARTS)
+        checks = checks_of(parts, options.only)
+        return against.main(
+            checks,
+            parts,
+            options.against,
+            rounds=max(1, options.rounds),
+            quick=options.quick,
+            only=options.only,
+            history=history,
+        )
     print(f"real data: {given.data or 'none (set EDGECRITIC_DATA)'}")
     if busy := load():
         print(f"this machine is busy ({busy}): times will be too long")
@@ -117,6 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         for bar in measured(checks_of(options.parts or list(PARTS), options.only), given):
             table.add(bar)
+            history.add(bar)
             if options.json:
                 rows = [asdict(each) for each in table.bars]
                 text = json.dumps(rows, indent=1, ensure_ascii=False)

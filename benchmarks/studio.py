@@ -145,9 +145,11 @@ def many_images(given: Given) -> Iterator[Figure]:
     from studio_browser import page_of_many
 
     with database("SQLite") as (url, folder):
-        size, seconds = page_of_many(url, folder, given.size(100, 500))
+        found = page_of_many(url, folder, given.size(100, 500))
+    size, slowest = max(size for size, _ in found), max(seconds for _, seconds in found[1:])
     yield Figure(f"{size:.2f} MB", size <= 1)
-    yield Figure(f"{seconds:.2f} s", seconds <= 1)
+    text = f"{slowest:.2f} s; {found[0][1]:.2f} s at the moment when the server starts"
+    yield Figure(text, slowest <= 1)
 
 
 @check(

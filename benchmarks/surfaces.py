@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from scipy import ndimage
 
-from bars import seconds
+from bars import compile_all, seconds
 from edgecritic import match
 from growth import peak_memory
 
@@ -49,6 +49,7 @@ def beside_transform(
     candidate: np.ndarray, truth: np.ndarray, strategy: str, repeats: int
 ) -> tuple[float, float]:
     """Return median seconds of the strategy and of one distance transform."""
+    compile_all()
     match(candidate[:9], truth[:9], strategy=strategy)
     runs = [
         (
@@ -88,6 +89,7 @@ def wavy_twins(millions: float, period: float = 70.0) -> tuple[np.ndarray, np.nd
 
 def measure_millions(millions: float) -> dict[str, float]:
     """Match generated surfaces once; return seconds, peak memory in bytes, and sizes."""
+    compile_all()
     match(*wavy_twins(0.01), strategy="exact(window=5)")
     candidate, truth = wavy_twins(millions)
     found: list[int] = []

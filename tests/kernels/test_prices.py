@@ -139,7 +139,7 @@ def test_two_steps_end_with_the_same_pixels(problem_of, seed):
     again = new_state(state.rows.alone, state.columns.alone, int(state.scale))
     search = new_search(candidate.size)
     assign.solve(links, state, search)
-    assert assign._solve_in_two_steps(links, again, search, 10**9)
+    assert assign._solve_in_two_steps(links, again, search, 10**9, 10**9)
     np.testing.assert_array_equal(again.rows.mate >= 0, state.rows.mate >= 0)
     np.testing.assert_array_equal(again.columns.mate >= 0, state.columns.mate >= 0)
     check_prices(links, again)

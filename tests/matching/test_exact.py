@@ -19,6 +19,7 @@ from edgecritic.assignment.solver import empty_state, solved
 from edgecritic.errors import InputError
 from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links
+from edgecritic.maps.walk import Changes
 
 pytestmark = pytest.mark.kernels
 
@@ -146,11 +147,10 @@ def test_several_truths_are_matched_each_for_itself(problem, seed):
     truths = [truth, rng.random(truth.shape) < 0.3, np.zeros_like(truth)]
     state = ExactState(truths, tolerance=tolerance, spacing=spacing)
     before = rng.random(candidate.shape) < 0.5
-    steps = [
-        (np.flatnonzero(before), np.zeros(0, int)),
-        (np.flatnonzero(candidate & ~before), np.flatnonzero(before & ~candidate)),
-    ]
-    counts = state.sweep(steps)
+    counts = state.sweep(
+        Changes.of([np.flatnonzero(before), np.flatnonzero(candidate & ~before)]),
+        Changes.of([np.zeros(0, int), np.flatnonzero(before & ~candidate)]),
+    )
     for row, present in zip(counts, (before, candidate), strict=True):
         single = [edgecritic.match(present, one, tolerance=tolerance, spacing=spacing) for one in truths]
         assert row[0] == sum(found.tp for found in single)

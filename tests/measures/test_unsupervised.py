@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from edgecritic.errors import InputError, UndefinedMeasureWarning
+from edgecritic.maps.walk import Walk
 from edgecritic.measures import score_alone
+from edgecritic.measures.curves import judge_walk
+from edgecritic.measures.scoring import choose
 from edgecritic.measures.unsupervised import complexity, entropy, equilibrium, line_patterns
 
 pytestmark = pytest.mark.kernels
@@ -156,3 +159,16 @@ def test_measures_that_need_a_truth_are_refused():
 def test_bad_parameters(text):
     with pytest.raises(InputError, match="must be one of"):
         score_alone(np.eye(4, dtype=bool), text)
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=10)
+def test_over_thresholds_the_values_are_those_of_each_map_alone(seed, thinned):
+    """Bit by bit, whatever maps came before; thinning lets pixels go and come again."""
+    rng = np.random.default_rng(seed)
+    strength, thresholds = np.round(rng.random((9, 11)), 1), np.array([0.3, 0.9, 0.5, 0.2])
+    walk = Walk(strength, thresholds, thin=thinned)
+    names = ["equilibrium(window=5)", "equilibrium(border=valid)", "complexity", "entropy"]
+    found = judge_walk(walk, [], choose(names, ()), (1.0, 1.0)).values
+    for step, mask in walk.candidates():
+        assert found[step.place].tolist() == list(score_alone(mask, names).mean.values())

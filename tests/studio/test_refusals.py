@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import queue
 import sys
 
 import numpy as np
@@ -180,6 +181,7 @@ def test_a_file_that_needs_too_much_memory_or_time_is_refused(monkeypatch, tmp_p
 
     path = tmp_path / "large.npy"
     np.save(path, np.zeros((9000, 9000), dtype=np.uint8))
+    monkeypatch.setattr(apart, "_ready", queue.SimpleQueue())
     monkeypatch.setattr(apart, "_COMMAND", [sys.executable, "-c", "import time; time.sleep(60)"])
     monkeypatch.setattr(apart, "MOST_SECONDS", 1)
     with pytest.raises(DataError, match="takes more than 1 s"):
@@ -191,14 +193,36 @@ def test_a_file_that_needs_too_much_memory_or_time_is_refused(monkeypatch, tmp_p
         apart.read_apart("read_array", path)
 
 
-def test_many_maps_of_one_file_are_bounded(tmp_path, monkeypatch, capfd):
+def test_one_process_reads_file_after_file_each_in_a_copy(monkeypatch, tmp_path):
+    from edgecritic.studio import apart
+
+    monkeypatch.setattr(apart, "_ready", queue.SimpleQueue())
+    for number in range(3):
+        np.save(tmp_path / f"{number}.npy", np.full((4, 5), number))
+    np.save(tmp_path / "huge.npy", np.zeros(1))
+    with (tmp_path / "huge.npy").open("r+b") as stream:
+        stream.truncate(2**33)
+    apart.get_ready()
+    waiting = apart._ready.get_nowait()
+    apart._ready.put(waiting)
+    assert apart.read_apart("read_array", tmp_path / "0.npy")[0].max() == 0
+    with pytest.raises(DataError):
+        apart.read_apart("read_array", tmp_path / "huge.npy")
+    assert [int(apart.read_apart("read_array", tmp_path / f"{n}.npy")[0].max()) for n in (1, 2)] == [1, 2]
+    assert apart._take() is waiting
+    waiting.stop()
+    apart._ready.put(waiting)
+    assert apart.read_apart("read_array", tmp_path / "1.npy")[0].max() == 1  # one that has ended is replaced
+    apart._stop_all()
+
+
+def test_many_maps_of_one_file_are_bounded(tmp_path, monkeypatch):
     from edgecritic.studio import apart
 
     np.savez(tmp_path / "many.npz", **{f"a{n}": np.eye(50, dtype=bool) for n in range(9)})
-    monkeypatch.setattr(apart, "_limit", lambda: None)
-    assert apart._main("read_truths", tmp_path / "many.npz") == 0
+    assert len(apart.read_apart("read_truths", tmp_path / "many.npz")) == 9
     monkeypatch.setattr(apart, "MOST_RESULT", 8 * 50 * 50)
-    assert apart._main("read_truths", tmp_path / "many.npz") != 0
-    told = json.loads(capfd.readouterr().out.removeprefix("9"))
+    assert apart._leave_results("read_truths", tmp_path / "many.npz") != 0
+    told = json.loads((tmp_path / "reply.json").read_text(encoding="utf-8"))
     assert told["error"] == "DataError"
     assert told["message"].startswith("holds maps of more than")

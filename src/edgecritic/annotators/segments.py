@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from edgecritic.inputs import BoolArray
 from edgecritic.values import Value
@@ -48,6 +47,8 @@ def around(mask: BoolArray, centre: NDArray[np.int64], square: int, kind: str) -
     >>> len(around(mask, np.array([4, 4]), 5, "label").pixels)
     4
     """
+    from scipy import ndimage
+
     corner = np.maximum(centre - square // 2, 0)
     end = centre + square // 2 + 1
     pieces, _ = ndimage.label(mask[corner[0] : end[0], corner[1] : end[1]], structure=np.ones((3, 3)))
@@ -92,6 +93,8 @@ def _places(
     masks: Sequence[BoolArray], square: int, least: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield the pixels in whose square there are enough others, in random order."""
+    from scipy import ndimage
+
     size = square * square
     spots = []
     for who, mask in enumerate(masks):

@@ -17,6 +17,7 @@ from edgecritic.inputs import BoolArray, Indices, Spacing, as_mask, as_masks, as
 from edgecritic.kernels.changing import new_changing, sweep
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import Groups, Links, link_maps
+from edgecritic.maps.walk import Changes
 
 __all__ = ["ExactState"]
 
@@ -103,22 +104,22 @@ class ExactState:
         stays[gone] = False
         if stays[new].any():
             raise InputError("added: at least one pixel is present already")
-        self._run([new], [gone])
+        self._run(*(Groups(np.array([0, part.size]), part) for part in (new, gone)))
 
-    def sweep(self, steps: Sequence[tuple[Indices, Indices]]) -> NDArray[np.int64]:
+    def sweep(self, gained: Changes, lost: Changes) -> NDArray[np.int64]:
         """Make many updates at once, without the checks of `update`.
 
         Parameters
         ----------
-        steps : sequence of (gained, lost)
-            Raster indices of the pixels that come and go at each step.
+        gained, lost : Changes
+            The pixels that come and go at each step, all of the universe.
 
         Returns
         -------
         (steps, 2) int64 array
             After each step `matches` and `matched_pixels`.
         """
-        return self._run(*([np.sort(self._number[step[side]]) for step in steps] for side in (0, 1)))
+        return self._run(self._numbered(gained), self._numbered(lost))
 
     @property
     def matches(self) -> int:
@@ -156,8 +157,15 @@ class ExactState:
         alone = truths * int(np.count_nonzero(self._present)) - self.matches
         return int(costs[others == partner].sum()) + self.outlier_cost * alone
 
-    def _run(self, gained: list[NDArray[np.int32]], lost: list[NDArray[np.int32]]) -> NDArray[np.int64]:
-        new, gone = _grouped(gained), _grouped(lost)
+    def _numbered(self, changes: Changes) -> Groups:
+        """Return the numbers of the pixels of every step, in rising order: neighbours are near in memory."""
+        size = self._pixels.size
+        first = np.repeat(np.arange(changes.start.size - 1) * size, np.diff(changes.start))
+        numbers = self._number[changes.pixels] + first
+        numbers.sort()
+        return Groups(changes.start, (numbers - first).astype(np.int32))
+
+    def _run(self, new: Groups, gone: Groups) -> NDArray[np.int64]:
         counts = sweep(self._problem, new, gone)
         size = self._pixels.size
         change = np.bincount(new.members, minlength=size) - np.bincount(gone.members, minlength=size)
@@ -198,10 +206,6 @@ def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
     if possible.shape != shape:
         raise InputError(f"universe must have the truths' shape {shape}, got {possible.shape}")
     return possible
-
-
-def _grouped(parts: list[NDArray[np.int32]]) -> Groups:
-    return Groups(_starts(parts), np.concatenate([np.zeros(0, dtype=np.int32), *parts]))
 
 
 def _starts(parts: Sequence[NDArray[np.integer[Any]]]) -> Indices:

@@ -21,6 +21,7 @@ __all__ = ["add", "bid_for_all", "settle", "solve"]
 _MOST_BIDS = 8  # of a row and those it drives out, before a search takes over
 _MANY_VISITS = 12  # of all searches, per row: more than on maps of edges, so two steps may be quicker
 _FEW_VISITS = 3  # per row: two steps are worth it if the first needs no more
+_FEWER = 4  # so many times fewer rows must be left without a column in the first step
 
 
 @kernel
@@ -143,12 +144,15 @@ def _add_waiting(
 
 
 @kernel
-def _solve_in_two_steps(links: Links, state: State, search: Search, most_visits: int) -> bool:
+def _solve_in_two_steps(
+    links: Links, state: State, search: Search, most_waiting: int, most_visits: int
+) -> bool:
     """Solve the problem without the hashes in its prices first, then with them; say whether that was quick.
 
     On dense regular maps very many ways have equal costs. With hashes a search looks through all of them for
-    the one free column with the best hash; without, any free column will do. Then all prices move by
-    the largest hash, which leaves room for the others, and whoever is alone is looked at once more.
+    the one free column with the best hash; without, any free column will do, and bids leave fewer rows
+    without a column. Then all prices move by the largest hash, which leaves room for the others, and whoever
+    is alone is looked at once more.
     """
     rows, columns, scale = state.rows, state.columns, state.scale
     rough = State(
@@ -164,7 +168,10 @@ def _solve_in_two_steps(links: Links, state: State, search: Search, most_visits:
         scale,
     )
     waiting = bid_for_all(links, rough)
-    if _add_waiting(links, rough, search, waiting, 0, most_visits) < waiting.size:
+    left = 0
+    for row in range(waiting.size):
+        left += waiting[row]
+    if left > most_waiting or _add_waiting(links, rough, search, waiting, 0, most_visits) < waiting.size:
         return False
     room = -columns.alone.min()
     for row in range(rows.mate.size):
@@ -193,5 +200,7 @@ def solve(links: Links, state: State, search: Search) -> None:
     rows = state.rows.mate.size
     waiting = bid_for_all(links, state)
     row = _add_waiting(links, state, search, waiting, 0, _MANY_VISITS * rows)
-    if row < rows and not _solve_in_two_steps(links, state, search, _FEW_VISITS * rows):
-        _add_waiting(links, state, search, waiting, row, int(FAR))
+    if row < rows:
+        few = int(np.count_nonzero(waiting)) // _FEWER
+        if not _solve_in_two_steps(links, state, search, few, _FEW_VISITS * rows):
+            _add_waiting(links, state, search, waiting, row, int(FAR))

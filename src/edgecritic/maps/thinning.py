@@ -10,14 +10,8 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.thinning import (
-    NEVER,
-    deletion_table,
-    grow,
-    neighbour_steps,
-    start_growth,
-    thin_pixels,
-)
+from edgecritic.kernels.steps import grow_steps
+from edgecritic.kernels.thinning import NEVER, deletion_table, neighbour_steps, start_growth, thin_pixels
 
 __all__ = ["thin", "ThinningSweep", "pixels_by_threshold"]
 
@@ -103,16 +97,27 @@ class ThinningSweep:
         """
         raster = np.asarray(added, dtype=np.int64).reshape(-1)
         rows, columns = self._grid.shape
-        if raster.size == 0:
-            return raster, raster
-        if not (raster.min() >= 0 and raster.max() < rows * columns):
+        if raster.size and not (raster.min() >= 0 and raster.max() < rows * columns):
             raise InputError(
                 f"raster indices of a map of shape {self._grid.shape} lie between 0 and "
                 f"{rows * columns - 1}, got {raster.min()} to {raster.max()}"
             )
-        n_gained, n_lost = grow(self._growth, self._grid.flatten(raster))
-        gained, lost = self._growth.gained[:n_gained], self._growth.lost[:n_lost]
-        return self._grid.raster(gained), self._grid.raster(lost)
+        _, gained, _, lost = self.grow_steps(raster, np.array([0, raster.size]))
+        return gained, lost
+
+    def grow_steps(
+        self, added: NDArray[np.int64], bounds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Add pixels in many steps, without the checks of `grow`: step k adds bounds[k] to bounds[k + 1].
+
+        Returns
+        -------
+        gained_start, gained, lost_start, lost : int64 arrays
+            Step k gains ``gained[gained_start[k] : gained_start[k + 1]]``, and loses likewise.
+        """
+        found: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+        found = grow_steps(self._growth, added, bounds, self._grid.shape[1])
+        return found
 
     @property
     def thin(self) -> BoolArray:

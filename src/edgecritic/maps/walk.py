@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,46 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, Indices
 from edgecritic.maps.thinning import ThinningSweep, pixels_by_threshold
 
-__all__ = ["Step", "Walk"]
+__all__ = ["Changes", "Step", "Walk"]
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+
+class Changes(NamedTuple):
+    """Pixels that come, or go, step by step.
+
+    Attributes
+    ----------
+    start : (K + 1,) int64 array
+    pixels : int64 array
+        Raster indices; those of step k are ``pixels[start[k] : start[k + 1]]``.
+    """
+
+    start: Indices
+    pixels: Indices
+
+    @classmethod
+    def of(cls, steps: Iterable[Indices]) -> Changes:
+        """Put the pixels of each step behind each other.
+
+        Examples
+        --------
+        >>> Changes.of([np.array([4, 2]), np.array([7])])
+        Changes(start=array([0, 2, 3]), pixels=array([4, 2, 7]))
+        """
+        parts = [np.asarray(step, dtype=np.int64) for step in steps]
+        start = np.cumsum([0, *(part.size for part in parts)], dtype=np.int64)
+        return cls(start, np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
+
+    def within(self, keep: BoolArray) -> Changes:
+        """Return the pixels that a flat mask keeps."""
+        kept = keep[self.pixels]
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return Changes(before[self.start], self.pixels[kept])
+
+    def at(self, step: int) -> Indices:
+        """Return the pixels of one step."""
+        return self.pixels[self.start[step] : self.start[step + 1]]
 
 
 class Step(NamedTuple):
@@ -42,7 +81,7 @@ class Walk:
 
     The candidate at threshold t has the pixels with strength ≥ t, thinned if `thin`. Falling thresholds add
     pixels; thinning makes them take some away too. Whoever follows a walk (an exact matching, measures) keeps
-    what a step leaves alone.
+    what a step leaves alone. `places` tells for every step the place of its threshold.
 
     Parameters
     ----------
@@ -53,6 +92,11 @@ class Walk:
     thin : bool
     keep : bool array, optional
         Where the candidate may have pixels, once it is thinned.
+
+    Attributes
+    ----------
+    gained, lost : Changes
+        The pixels that come and go at each step.
 
     Examples
     --------
@@ -75,59 +119,56 @@ class Walk:
         self.thresholds = thresholds
         order = np.argsort(thresholds, kind="stable")
         pixels, bounds = pixels_by_threshold(strength, thresholds[order])
-        added = [pixels[bounds[k] : bounds[k + 1]] for k in range(thresholds.size)]
-        nothing = np.zeros(0, dtype=np.int64)
+        self.places: Indices = order[::-1].astype(np.int64)
+        self.gained, self.lost = Changes(bounds, pixels), Changes(np.zeros_like(bounds), pixels[:0])
         if thin:
-            growing = ThinningSweep((strength.shape[0], strength.shape[1]))
-            changes = [growing.grow(pixels) for pixels in added]
-        else:
-            changes = [(pixels, nothing) for pixels in added]
+            start, gained, lost_start, lost = ThinningSweep(
+                (strength.shape[0], strength.shape[1])
+            ).grow_steps(pixels, bounds)
+            self.gained, self.lost = Changes(start, gained), Changes(lost_start, lost)
         if keep is not None:
             kept = keep.reshape(-1)
-            changes = [(gained[kept[gained]], lost[kept[lost]]) for gained, lost in changes]
-        self._steps = [Step(int(k), *change) for k, change in zip(order[::-1], changes, strict=True)]
+            self.gained, self.lost = self.gained.within(kept), self.lost.within(kept)
 
     @classmethod
     def through(cls, candidates: Iterable[BoolArray], thresholds: NDArray[np.float64]) -> Walk:
         """Walk through given maps, one for each threshold, in their order."""
         walk = object.__new__(cls)
         walk.thresholds = thresholds
-        walk._steps = []
+        gained, lost = [], []
         before: BoolArray | None = None
-        for place, mask in enumerate(candidates):
+        for mask in candidates:
             old = np.zeros_like(mask) if before is None else before
-            walk._steps.append(Step(place, np.flatnonzero(mask & ~old), np.flatnonzero(old & ~mask)))
+            gained.append(np.flatnonzero(mask & ~old))
+            lost.append(np.flatnonzero(old & ~mask))
             before = mask
-        if before is None or len(walk._steps) != thresholds.size:
-            raise InputError(f"{thresholds.size} thresholds need as many maps, got {len(walk._steps)}")
+        if before is None or len(gained) != thresholds.size:
+            raise InputError(f"{thresholds.size} thresholds need as many maps, got {len(gained)}")
         walk.shape = before.shape
+        walk.places = np.arange(thresholds.size, dtype=np.int64)
+        walk.gained, walk.lost = Changes.of(gained), Changes.of(lost)
         return walk
 
     def __iter__(self) -> Iterator[Step]:
-        return iter(self._steps)
+        for step, place in enumerate(self.places.tolist()):
+            yield Step(place, self.gained.at(step), self.lost.at(step))
 
     def __len__(self) -> int:
-        return len(self._steps)
-
-    @cached_property
-    def places(self) -> Indices:
-        """For every step the place of its threshold."""
-        return np.array([step.place for step in self], dtype=np.int64)
+        return self.places.size
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of candidate pixels at every threshold."""
-        return self.at_thresholds(np.cumsum([step.gained.size - step.lost.size for step in self]))
+        return self.at_thresholds(self.gained.start[1:] - self.lost.start[1:])
 
     @cached_property
     def ever_on(self) -> BoolArray:
         """The pixels that are on at some threshold."""
         on = np.zeros(self.shape, dtype=np.bool_)
-        for step in self:
-            on.reshape(-1)[step.gained] = True
+        on.reshape(-1)[self.gained.pixels] = True
         return on
 
-    def at_thresholds(self, found: NDArray[np.int64]) -> NDArray[np.int64]:
+    def at_thresholds(self, found: NDArray[Number]) -> NDArray[Number]:
         """Put what was found step by step into the order of the thresholds."""
         ordered = np.empty_like(found)
         ordered[self.places] = found

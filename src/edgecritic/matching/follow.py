@@ -70,7 +70,7 @@ def follow(
     if parsed.name == "exact" and set(parsed.options) <= _EXACT_OPTIONS:
         options = {"tolerance": tolerance, **parsed.options}
         state = ExactState(truths, spacing=spacing, universe=walk.ever_on, **options)  # type: ignore[arg-type]
-        found = _with_totals(walk, truths, state.sweep([(step.gained, step.lost) for step in walk]))
+        found = _with_totals(walk, truths, state.sweep(walk.gained, walk.lost))
     else:
         found = _anew(walk, truths, parsed, tolerance, spacing)
     return Followed(*(walk.at_thresholds(column) for column in found.T))

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, as_array, as_mask
@@ -146,6 +145,8 @@ def _likeness(first: Any, second: Any, *, axes: bool = False) -> NDArray[np.floa
 
 def _across(edges: BoolArray) -> NDArray[np.float64]:
     """Return the direction across the line through the edge pixels of the window around each pixel."""
+    from scipy import ndimage
+
     ink = edges.astype(np.float64)
     steps = np.arange(_WINDOW) - _WINDOW // 2
     y, x = np.meshgrid(steps, steps, indexing="ij")

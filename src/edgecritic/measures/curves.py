@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from edgecritic.maps.walk import Walk
 from edgecritic.matching.follow import follow
 from edgecritic.measures.evidence import OnDegenerate, Single, check_policy
 from edgecritic.measures.scoring import Measures, as_maps, choose, default_measures, evaluate, pair_up
+from edgecritic.measures.unsupervised import follow_evidence
 from edgecritic.tables import text_table
 from edgecritic.values import Value
 
@@ -185,6 +186,7 @@ def judge_walk(
     values = np.empty((len(walk), len(chosen)))
     confusion = np.zeros((len(walk), 4), dtype=np.int64)
     swept = _exact_rates(walk, goals, chosen, spacing)
+    known = {} if goals else follow_evidence(walk, chosen)
     rest = [place for place in range(len(chosen)) if place not in swept]
     before = -1
     warned = quiet
@@ -200,7 +202,8 @@ def judge_walk(
         own = [chosen[place] for place in places]
         judged = Target(mask, spacing, goals[0].empty_distance if goals else 0.0)
         rows = []
-        for row, counted, told in _judged(judged, goals, own, on_degenerate, warned):
+        alone = {name: column[at] for name, column in known.items()}
+        for row, counted, told in _judged(judged, goals, own, on_degenerate, warned, alone):
             rows.append(row)
             confusion[at] += counted
             warned = told
@@ -215,11 +218,16 @@ def _judged(
     chosen: Sequence[Any],
     on_degenerate: OnDegenerate,
     warned: bool,
+    known: Mapping[str, float],
 ) -> Iterator[tuple[list[float], NDArray[np.int64], bool]]:
-    """Return the values against each truth, the counts under strict overlap, and whether it warned."""
+    """Return the values against each truth, the counts under strict overlap, and whether it warned.
+
+    Without a truth, `known` is evidence of the candidate alone that is there already.
+    """
     if not goals:
         single = Single(candidate.mask, on_degenerate=on_degenerate)
         single.warned = warned
+        single.keep(known)
         yield [float(bound(single)) for bound in chosen], np.zeros(4, dtype=np.int64), single.warned
     for goal in goals:
         comparison = pair_up(candidate, goal, on_degenerate)

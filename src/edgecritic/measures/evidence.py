@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
@@ -302,6 +302,10 @@ class Single(Judged):
     def nothing_to_judge(self) -> bool:
         """Whether the only map is empty."""
         return self.count == 0
+
+    def keep(self, known: Mapping[str, Any]) -> None:
+        """Take further evidence that is known already, by the names of `cached`."""
+        self._more.update(known)
 
     @property
     def squeezed(self) -> BoolArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,11 +12,20 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, as_mask
-from edgecritic.measures.base import Empty, measure
+from edgecritic.maps.walk import Changes, Walk
+from edgecritic.measures.base import Empty, MeasureInfo, measure
 from edgecritic.measures.checks import check_choice
 from edgecritic.measures.evidence import Single
+from edgecritic.registry import Bound
 
-__all__ = ["equilibrium", "entropy", "complexity", "line_patterns", "pattern_equilibrium"]
+__all__ = [
+    "equilibrium",
+    "entropy",
+    "complexity",
+    "follow_evidence",
+    "line_patterns",
+    "pattern_equilibrium",
+]
 
 FAMILY = "without truth"
 REFERENCE = "Gimenez, Martinez & Flesia 2014, Computer Vision and Image Understanding"
@@ -53,7 +63,7 @@ def equilibrium(single: Single, /, *, window: int = 7, border: str = "zero") -> 
     """
     check_choice("window", window, WINDOWS)
     check_choice("border", border, ("zero", "valid"))
-    return single.cached(f"equilibrium {window} {border}", lambda own: _likeness(own, window, border))
+    return single.cached(_equilibrium_name(window, border), lambda own: _likeness(own, window, border))
 
 
 @measure(
@@ -174,40 +184,86 @@ def as_patterns(patterns: Any) -> NDArray[np.bool_]:
     return binary
 
 
-def _likeness(single: Single, window: int, border: str) -> float:
-    from edgecritic.kernels.grid import Grid
-    from edgecritic.kernels.patterns import best_patterns
+def follow_evidence(walk: Walk, chosen: Sequence[Bound[MeasureInfo]]) -> dict[str, NDArray[np.float64]]:
+    """Return what the measures without truth have in common, at every threshold of a walk.
 
+    The values are those of each map alone, bit by bit; windows without a change are not looked at anew. They
+    are found by the names under which a `Single` keeps them. Volumes have none.
+    """
+    if len(walk.shape) != 2:
+        return {}
+    found = {}
+    for bound in chosen:
+        if bound.entry.name in ("equilibrium", "complexity"):
+            window = int(str(bound.id.options.get("window", 7)))
+            border = str(bound.id.options.get("border", "zero"))
+            name = _equilibrium_name(window, border)
+            if name not in found:
+                steps = _likeness_steps(walk.shape, walk.gained, walk.lost, window, border)
+                found[name] = walk.at_thresholds(steps)
+    return found
+
+
+def _equilibrium_name(window: int, border: str) -> str:
+    return f"equilibrium {window} {border}"
+
+
+def _likeness(single: Single, window: int, border: str) -> float:
     plane = single.plane("equilibrium")
+    whole, nothing = Changes.of([np.flatnonzero(plane)]), Changes.of([np.zeros(0, dtype=np.int64)])
+    return float(_likeness_steps(plane.shape, whole, nothing, window, border)[0])
+
+
+def _likeness_steps(
+    shape: tuple[int, ...], gained: Changes, lost: Changes, window: int, border: str
+) -> NDArray[np.float64]:
+    """Return the mean likeness after every step, 0 where no pixel is left."""
+    from edgecritic.kernels.grid import Grid
+    from edgecritic.kernels.patterns import likeness_steps
+
     half = window // 2
-    chosen = plane
-    if border == "valid":
-        chosen = np.zeros_like(plane)
-        inner = tuple(slice(half, max(n - half, half)) for n in plane.shape)
-        chosen[inner] = plane[inner]
-    grid = Grid.around(plane.shape, (half, half))
-    pixels = grid.locate(chosen)
-    if pixels.size == 0:
-        return 0.0
+    grid = Grid.around(shape, (half, half))
     steps = np.array(list(itertools.product(range(-half, half + 1), repeat=2)), dtype=np.int64)
-    padded = np.pad(plane, half).ravel()
-    total = best_patterns(padded, pixels, grid.flat_offsets(steps), _cover(window), window)
-    return float(total) / pixels.size
+    judged = np.ones(shape, dtype=np.bool_)
+    if border == "valid":
+        judged[:] = False
+        judged[tuple(slice(half, max(n - half, half)) for n in shape)] = True
+    sums, counts = likeness_steps(
+        grid.embed(judged),
+        gained.start,
+        grid.flatten(gained.pixels),
+        lost.start,
+        grid.flatten(lost.pixels),
+        grid.flat_offsets(steps),
+        _cover(window),
+        window,
+    )
+    mean: NDArray[np.float64] = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
+    return mean
 
 
 def _evenness(single: Single) -> float:
-    mask = single.squeezed
-    shares = np.zeros([n + 1 for n in mask.shape])
-    shares[(slice(1, None),) * mask.ndim] = mask
-    for axis in range(mask.ndim):
-        np.cumsum(shares, axis=axis, out=shares)
-    shares /= single.count
-    low, high = np.ones(()), np.ones(())
-    for n in mask.shape:
-        steps = np.concatenate([[0.0], (np.arange(n) + 0.5) / n, [1.0]])
-        low, high = np.multiply.outer(low, steps[:-1]), np.multiply.outer(high, steps[1:])
-    # F runs from `low` to `high` in a cell where F_b is constant: only the extremes matter.
-    return float(1 - max((shares - low).max(), (high - shares).max()))
+    from edgecritic.kernels.patterns import widest_gap
+
+    mask = np.ascontiguousarray(single.squeezed)
+    (low_rows, low_columns), (high_rows, high_columns) = zip(
+        *map(_edges_of_cells, mask.shape[-2:]), strict=True
+    )
+    before = np.zeros((low_rows.size, low_columns.size), dtype=np.int64)
+    if mask.ndim == 2:
+        return 1 - widest_gap(mask, before, single.count, low_rows, high_rows, low_columns, high_columns)
+    planes = [np.zeros(mask.shape[1:], dtype=np.bool_), *mask]
+    gaps = [
+        widest_gap(plane, before, single.count, low * low_rows, high * high_rows, low_columns, high_columns)
+        for plane, low, high in zip(planes, *_edges_of_cells(mask.shape[0]), strict=True)
+    ]
+    return 1 - max(gaps)
+
+
+def _edges_of_cells(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return where the cells between the n pixels of an axis begin, and where they end."""
+    steps = np.concatenate([[0.0], (np.arange(n) + 0.5) / n, [1.0]])
+    return steps[:-1].copy(), steps[1:].copy()
 
 
 @lru_cache(maxsize=len(WINDOWS))

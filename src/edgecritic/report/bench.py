@@ -19,9 +19,9 @@ from edgecritic.protocols.summary import count_table
 from edgecritic.protocols.sweep import candidate_at
 from edgecritic.report.benchmark import benchmark_report
 from edgecritic.report.benchmark.leaderboard import leaderboard_csv, leaderboard_tex, paper_rows_tex
+from edgecritic.report.beside import Artist
 from edgecritic.report.class_files import illustrate_classes, write_classes
 from edgecritic.report.classic import CLASSIC_FILES, read_curve, write_all
-from edgecritic.report.figures import write_pr
 from edgecritic.report.pictures import RANKS, matching_picture, ranked_picture
 from edgecritic.report.regions import write_classic_regions
 from edgecritic.report.schema import check_results
@@ -70,6 +70,7 @@ def write_benchmark(
     *,
     more: Sequence[tuple[int, Section]] = (),
     refresh: int = 0,
+    artist: Artist | None = None,
 ) -> tuple[Path, ...]:
     """Write ``report.html``, ``report.md``, the tables and ``pr.svg``, ``pr.pdf``, ``pr.png``.
 
@@ -87,6 +88,8 @@ def write_benchmark(
         Other sections of the page with their places.
     refresh : int
         Seconds after which the page of a run that goes on is loaded anew; 0 if it is complete.
+    artist : Artist, optional
+        Who has begun to draw the figures of these results already.
 
     Returns
     -------
@@ -104,6 +107,9 @@ def write_benchmark(
         If matplotlib or Jinja2 is not installed: the figures or the page are left out then.
     """
     home, view = Path(folder), View(results, pictures)
+    if artist is None:
+        artist = Artist()
+        artist.begin(results, home)
     written = [
         *write_pages(home, benchmark_report(view, more, refresh=refresh)),
         *(home / name for name in _TABLES),
@@ -111,14 +117,18 @@ def write_benchmark(
     for name, render in _TABLES.items():
         write_text(home / name, render(view))
     try:
-        written += write_pr(results, home)
+        written += artist.finish()
     except MissingExtraError as missing:
         leave_out("the figures are", str(missing))
     return tuple(written)
 
 
 def write_run(
-    folder: str | Path, run: BenchRun, *, more: Sequence[tuple[int, Section]] = ()
+    folder: str | Path,
+    run: BenchRun,
+    *,
+    more: Sequence[tuple[int, Section]] = (),
+    artist: Artist | None = None,
 ) -> tuple[Path, ...]:
     """Write everything beside ``results.json``; return the files.
 
@@ -127,8 +137,11 @@ def write_run(
     `edgecritic.report.classic_regions`; those that sum up a single detector are beside
     ``results.json`` as well, where the plotting programs look for them. Pictures are drawn, and kept
     beside the records, if the run has none yet; `more` are other sections of the page with their places.
+    An `artist` draws the figures meanwhile (`edgecritic.report.beside.artist_beside`).
     """
     home = Path(folder)
+    if artist is not None:
+        artist.begin(run.results, home)
     written: list[Path] = []
     for name, result in run.details.items():
         place = home / detector_folder(name)
@@ -153,7 +166,7 @@ def write_run(
             keep_pictures(home, name, mine)
     else:
         pictures = [Picture(**one) for one in run.pictures]
-    return (*written, *write_benchmark(home, run.results, pictures, more=more))
+    return (*written, *write_benchmark(home, run.results, pictures, more=more, artist=artist))
 
 
 def illustrate(run: BenchRun) -> Iterator[Picture]:

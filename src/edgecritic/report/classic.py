@@ -52,6 +52,8 @@ CLASSIC_FILES = ("eval_bdry.txt", "eval_bdry_thr.txt", "eval_bdry_img.txt")
 MOST_AP = 1.01
 """The classic AP sums 101 terms over 100."""
 
+_SIX_DIGITS = 1e6  # whole numbers below it are written in full
+
 ROUNDING = 0.002
 """How far F may be from what R and P say: some programs write three digits."""
 
@@ -300,22 +302,23 @@ def _check_points(path: PathLike, lines: list[int], points: Array) -> None:
 
 def write_table(path: PathLike, rows: Iterable[Sequence[float]], exact_from: int | None = None) -> None:
     """Write rows of numbers; those from a column on in full where six digits cannot hold them."""
-    text = "".join(
-        " ".join(
-            _format(value, exact=exact_from is not None and column >= exact_from)
-            for column, value in enumerate(row)
-        )
-        + "\n"
-        for row in rows
-    )
+    text = "".join(f"{_line(row, exact_from)}\n" for row in rows)
     write_text(path, text)
 
 
-def _format(value: float, *, exact: bool) -> str:
+def _line(row: Sequence[float], exact_from: int | None) -> str:
+    if exact_from is None or all(value < _SIX_DIGITS and value.is_integer() for value in row[exact_from:]):
+        return " ".join(["%10g"] * len(row)) % tuple(row)
+    return " ".join(
+        f"{value:10g}" if place < exact_from else _exact(value) for place, value in enumerate(row)
+    )
+
+
+def _exact(value: float) -> str:
     text = f"{value:10g}"
-    if exact and float(text) != value:
-        return f"{int(value):10d}" if value == int(value) else f"{value!r:>10}"
-    return text
+    if float(text) == value:
+        return text
+    return f"{int(value):10d}" if value.is_integer() else f"{value!r:>10}"
 
 
 def _name(path: PathLike) -> str:

@@ -135,6 +135,11 @@ def server_of(app: Starlette, settings: Settings, ready: Callable[[str], None]) 
 
 
 def _to_compile() -> list[Callable[[], Any]]:
+    def uploads() -> None:
+        from edgecritic.studio.apart import get_ready
+
+        get_ready()
+
     def maps() -> None:
         from edgecritic.run import warmup
 
@@ -154,7 +159,7 @@ def _to_compile() -> list[Callable[[], Any]]:
 
         strength(warmup.tiny_pair(2))
 
-    return [maps, comparison, agreement]
+    return [uploads, maps, comparison, agreement]
 
 
 def _as_bytes(image: object) -> NDArray[np.uint8]:

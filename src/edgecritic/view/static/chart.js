@@ -18,8 +18,28 @@ function nearest(numbers, wanted) {
   return best;
 }
 
-/** `series` are {colour, image, set, point}: two curves {recall, precision} or null, and a point or null. */
-export function drawChart(svg, series) {
+/** Two curves of every detector stay while a threshold moves; the points follow it. */
+export class Chart {
+  constructor(svg) {
+    this.curves = add(svg, "g", {});
+    this.points = add(svg, "g", {});
+    this.key = [null];
+  }
+
+  /** `series` are {colour, image, set, point}: two curves {recall, precision} or null, and a point or null. */
+  draw(series) {
+    const key = series.flatMap(({ colour, image, set }) => [colour, image, set]);
+    if (key.length !== this.key.length || key.some((one, at) => one !== this.key[at])) { this.key = key; drawCurves(this.curves, series); }
+    this.points.replaceChildren();
+    for (const { colour, set, point } of series) {
+      const at = set && point ? nearest(set.threshold, point.threshold) : -1;
+      if (at >= 0) add(this.points, "circle", { class: "of-set", cx: x(set.recall[at]), cy: y(set.precision[at]), r: 4, fill: "none", stroke: colour, "stroke-width": 1.5 });
+    }
+    for (const { colour, point } of series) if (point) add(this.points, "circle", { class: "ink", cx: x(point.recall), cy: y(point.precision), r: 5, fill: colour, "stroke-width": 1.5 });
+  }
+}
+
+function drawCurves(svg, series) {
   svg.replaceChildren();
   for (const f of [0.2, 0.4, 0.6, 0.8]) {
     const points = Array.from({ length: 40 }, (_, at) => f / 2 + ((1 - f / 2) * (at + 1)) / 40).map((recall) => [recall, (f * recall) / (2 * recall - f)]).filter(([, precision]) => precision > 0 && precision <= 1);
@@ -37,10 +57,5 @@ export function drawChart(svg, series) {
     add(svg, "polyline", { points: points.map(([recall, precision]) => `${x(recall).toFixed(1)},${y(precision).toFixed(1)}`).join(" "), stroke: colour, "stroke-width": width, ...more });
   };
   for (const one of series) if (one.set) line(one.set, one.colour, 1, { "stroke-dasharray": "4 3" });
-  for (const one of series) {
-    const at = one.set && one.point ? nearest(one.set.threshold, one.point.threshold) : -1;
-    if (at >= 0) add(svg, "circle", { class: "of-set", cx: x(one.set.recall[at]), cy: y(one.set.precision[at]), r: 4, fill: "none", stroke: one.colour, "stroke-width": 1.5 });
-  }
   for (const one of series) if (one.image) line(one.image, one.colour, 2.4);
-  for (const one of series) if (one.point) add(svg, "circle", { class: "ink", cx: x(one.point.recall), cy: y(one.point.precision), r: 5, fill: one.colour, "stroke-width": 1.5 });
 }

@@ -1,7 +1,7 @@
 // The page of one image: pictures of some detectors, what they share, and the numbers beside them.
 
 import { abgr } from "./panzoom.js";
-import { drawChart } from "./chart.js";
+import { Chart } from "./chart.js";
 import * as figure from "./figure.js";
 import { Latest, bitmap, json, packed } from "./net.js";
 import { Sight, Space } from "./sight.js";
@@ -25,6 +25,7 @@ export class ImagePage {
     this.stages = [];
     this.pieces = new Map();
     this.opening = 0;
+    this.curves = new Chart($("chart"));
     fill($("protocol"), gallery.protocols.map((one) => [one.id, one.id === "run" ? `of the run (${one.name})` : one.name]));
     this.controls();
   }
@@ -298,7 +299,7 @@ export class ImagePage {
     const values = this.planes.get(`strength/${detector}/${stage.axis}/${this.index(stage.axis)}`)?.strength;
     const words = [this.space.words(flat)];
     if (values) words.push(`strength ${values[pixel[0] * stage.width + pixel[1]].toFixed(4)}`);
-    if (sight) words.push(sight.far.has(flat) ? "hit" : sight.alarms.includes(flat) ? "false alarm" : "not in the candidate");
+    if (sight) words.push(sight.hit[flat] ? "hit" : sight.alarms.includes(flat) ? "false alarm" : "not in the candidate");
     const drew = this.truths.map((list, at) => [list, at]).filter(([list]) => has(list, flat)).map(([, at]) => at + 1);
     words.push(drew.length ? `drawn by annotator ${drew.join(", ")}` : "drawn by nobody");
     const partners = [];
@@ -479,7 +480,7 @@ export class ImagePage {
   }
 
   chart() {
-    drawChart($("chart"), this.detectors.map((detector) => {
+    this.curves.draw(this.detectors.map((detector) => {
       const piece = this.pieces.get(detector), known = this.gallery.detectors.find((one) => one.id === detector);
       return { colour: this.lineColour(detector), image: piece.curve, set: known.curve, point: piece.reply };
     }));

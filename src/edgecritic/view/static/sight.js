@@ -37,42 +37,55 @@ export class Sight {
   constructor(reply, truths, people, space) {
     Object.assign(this, { reply, truths, people, space });
     this.candidate = reply.arrays.candidate;
-    this.partners = new Map();
-    const far = new Map(), missed = new Map();
-    for (const person of people) {
-      const pairs = reply.arrays[`pairs-${person}`], found = new Set();
-      if (pairs) {
-        const there = new Map(), back = new Map();
-        for (let at = 0; at < pairs.length; at += 2) {
-          const one = pairs[at], other = pairs[at + 1], apart = space.distance(one, other);
-          there.set(one, other); back.set(other, one); found.add(other);
-          const sum = far.get(one);
-          if (sum) { sum[0] += apart; sum[1]++; } else far.set(one, [apart, 1]);
-        }
-        this.partners.set(person, { there, back });
-      } else {
-        for (const one of reply.arrays[`hits-${person}`]) if (!far.has(one)) far.set(one, [0, 1]);
-        for (const one of reply.arrays[`found-${person}`]) found.add(one);
-      }
-      for (const one of truths[person]) if (!found.has(one)) missed.set(one, (missed.get(one) ?? 0) + 1);
-    }
-    this.far = far;
+    const size = space.shape.reduce((product, one) => product * one), missed = [];
+    /** By pixel: whether it is a hit, and how many people's truth is missed there. */
+    this.hit = new Uint8Array(size);
+    this.missedBy = new Uint16Array(size);
+    const found = new Uint16Array(size);
+    people.forEach((person, at) => {
+      this.eachMatched(person, (one) => { this.hit[one] = 1; }, (other) => { found[other] = at + 1; });
+      for (const one of truths[person]) if (found[one] !== at + 1 && this.missedBy[one]++ === 0) missed.push(one);
+    });
     this.missed = missed;
-    this.alarms = this.candidate.filter((one) => !far.has(one));
+    this.hits = this.candidate.filter((one) => this.hit[one]);
+    this.alarms = this.candidate.filter((one) => !this.hit[one]);
+  }
+
+  /** Call the two functions with the matched pixels of the candidate and of a person's truth. */
+  eachMatched(person, ofCandidate, ofTruth) {
+    const { arrays } = this.reply, pairs = arrays[`pairs-${person}`];
+    if (!pairs) { arrays[`hits-${person}`].forEach(ofCandidate); arrays[`found-${person}`].forEach(ofTruth); return; }
+    for (let at = 0; at < pairs.length; at += 2) { ofCandidate(pairs[at]); ofTruth(pairs[at + 1]); }
+  }
+
+  /** By person: the partner of every pixel of the candidate (`there`) and of the truth (`back`). */
+  get partners() {
+    if (!this.partnersMade) {
+      this.partnersMade = new Map();
+      for (const person of this.people) {
+        const pairs = this.reply.arrays[`pairs-${person}`];
+        if (!pairs) continue;
+        const there = new Map(), back = new Map();
+        for (let at = 0; at < pairs.length; at += 2) { there.set(pairs[at], pairs[at + 1]); back.set(pairs[at + 1], pairs[at]); }
+        this.partnersMade.set(person, { there, back });
+      }
+    }
+    return this.partnersMade;
   }
 
   /** Mean distance of a hit to its partners. */
-  distanceOf(flat) { const sum = this.far.get(flat); return sum ? sum[0] / sum[1] : null; }
+  distanceOf(flat) {
+    if (!this.hit[flat]) return null;
+    let sum = 0, many = 0;
+    for (const { there } of this.partners.values()) if (there.has(flat)) { sum += this.space.distance(flat, there.get(flat)); many++; }
+    return many ? sum / many : 0;
+  }
 
-  /** Whether a truth pixel of any of the people is matched. */
+  /** The truth pixels of any of the people that are matched. */
   get found() {
     if (!this.foundPixels) {
       this.foundPixels = new Set();
-      for (const person of this.people) {
-        const gone = this.reply.arrays[`found-${person}`];
-        if (gone) for (const one of gone) this.foundPixels.add(one);
-        else for (const one of this.partners.get(person).back.keys()) this.foundPixels.add(one);
-      }
+      for (const person of this.people) this.eachMatched(person, () => {}, (other) => this.foundPixels.add(other));
     }
     return this.foundPixels;
   }

@@ -70,22 +70,34 @@ export class Stage extends PanZoom {
   }
 
   draw() {
-    const { context, canvas, page } = this, [sx, sy] = this.size, on = page.layers;
+    const { context, page } = this;
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.fillStyle = "#808080";
-    context.fillRect(0, 0, canvas.width, canvas.height);
-    context.setTransform(sx, 0, 0, sy, this.x, this.y);
-    context.imageSmoothingEnabled = this.scale < 1;
-    const photo = on.has("p") && page.photo(this.axis), strength = on.has("s") && page.strengthPicture(this.detector, this.axis);
-    context.fillStyle = "#ffffff";
-    context.fillRect(0, 0, this.width, this.height);
-    if (photo) context.drawImage(photo, 0, 0, this.width, this.height);
-    if (strength) { context.globalAlpha = photo ? 0.7 : 1; context.drawImage(strength, 0, 0, this.width, this.height); context.globalAlpha = 1; }
+    context.drawImage(this.background(), 0, 0);
     this.overlay((screen, wide, high) => this.paint((column, line, colour) => paintPixel(screen, wide, high, this, column, line, colour)));
     this.lines((ax, ay, bx, by) => { context.moveTo(ax, ay); context.lineTo(bx, by); });
     if (this.scale >= GRID_FROM) this.grid();
     if (page.space.volume) this.cross();
     this.drawn?.();
+  }
+
+  /** Return photo and strength as they are seen from here; they stay while the threshold moves. */
+  background() {
+    const { page, canvas: { width, height } } = this, [sx, sy] = this.size, on = page.layers;
+    const photo = on.has("p") && page.photo(this.axis), strength = on.has("s") && page.strengthPicture(this.detector, this.axis);
+    const key = [photo, strength, width, height, sx, sy, this.x, this.y];
+    if (this.behind && key.every((one, at) => one === this.behindKey[at])) return this.behind;
+    const behind = this.behind?.width === width && this.behind.height === height ? this.behind : new OffscreenCanvas(width, height), context = behind.getContext("2d");
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.fillStyle = "#808080";
+    context.fillRect(0, 0, width, height);
+    context.setTransform(sx, 0, 0, sy, this.x, this.y);
+    context.imageSmoothingEnabled = this.scale < 1;
+    context.fillStyle = "#ffffff";
+    context.fillRect(0, 0, this.width, this.height);
+    if (photo) context.drawImage(photo, 0, 0, this.width, this.height);
+    if (strength) { context.globalAlpha = photo ? 0.7 : 1; context.drawImage(strength, 0, 0, this.width, this.height); context.globalAlpha = 1; }
+    Object.assign(this, { behind, behindKey: key });
+    return behind;
   }
 
   get detector() { return this.page.detectorOf(this.which); }
@@ -99,12 +111,12 @@ export class Stage extends PanZoom {
     if (!sight) return;
     if (on.has("m")) {
       const text = hex(colours.miss), steps = Array.from({ length: page.people.length + 1 }, (_, many) => abgr(text, Math.round(255 * (0.4 + (0.6 * many) / Math.max(1, page.people.length)))));
-      this.each(sight.missed.keys(), (column, line, flat) => put(column, line, steps[sight.missed.get(flat)]));
+      this.each(sight.missed, (column, line, flat) => put(column, line, steps[sight.missedBy[flat]]));
     }
     if (on.has("c")) { const ink = abgr("#1b2127"); this.each(sight.candidate, (column, line) => put(column, line, ink)); }
     if (on.has("f")) { const colour = solid("alarm"); this.each(sight.alarms, (column, line) => put(column, line, colour)); }
-    if (on.has("h")) { const colour = solid("hit"); this.each(sight.far.keys(), (column, line) => put(column, line, colour)); }
-    if (on.has("x")) this.each(sight.far.keys(), (column, line, flat) => put(column, line, page.shade(sight.distanceOf(flat), sight.reply.tolerance)));
+    if (on.has("h")) { const colour = solid("hit"); this.each(sight.hits, (column, line) => put(column, line, colour)); }
+    if (on.has("x")) this.each(sight.hits, (column, line, flat) => put(column, line, page.shade(sight.distanceOf(flat), sight.reply.tolerance)));
   }
 
   difference(put) {
@@ -175,7 +187,7 @@ export class Stage extends PanZoom {
   /** Return this picture drawn anew, `factor` times as large. */
   enlarged(factor) {
     const canvas = new OffscreenCanvas(this.canvas.width * factor, this.canvas.height * factor), copy = Object.create(this);
-    Object.assign(copy, { canvas, context: canvas.getContext("2d"), scratch: new OffscreenCanvas(1, 1), scale: this.scale * factor, x: this.x * factor, y: this.y * factor, drawn: null });
+    Object.assign(copy, { canvas, context: canvas.getContext("2d"), scratch: new OffscreenCanvas(1, 1), scale: this.scale * factor, x: this.x * factor, y: this.y * factor, drawn: null, behind: null });
     copy.draw();
     return canvas;
   }

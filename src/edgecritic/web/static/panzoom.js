@@ -112,7 +112,7 @@ export class PanZoom {
 
 /** Colour a pixel of the picture: all of its square, and at least one pixel of the screen. */
 export function paintPixel(screen, wide, high, view, column, line, colour) {
-  const [sx, sy] = view.size;
+  const sx = view.scale * view.unit[0], sy = view.scale * view.unit[1];
   const px = Math.floor(view.x + column * sx), py = Math.floor(view.y + line * sy);
   const right = Math.max(px + 1, Math.floor(view.x + (column + 1) * sx)), bottom = Math.max(py + 1, Math.floor(view.y + (line + 1) * sy));
   if (right <= 0 || bottom <= 0 || px >= wide || py >= high) return;

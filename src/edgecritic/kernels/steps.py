@@ -1,0 +1,53 @@
+"""Thinning of a map that grows step by step: all steps in one call, without the interpreter between them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import Int64s
+from edgecritic.kernels.thinning import Growth, grow
+
+__all__ = ["grow_steps"]
+
+
+@kernel
+def grow_steps(
+    growth: Growth, added: Int64s, bounds: Int64s, columns: int
+) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+    """Add pixels step by step; return (start, pixels) of what the thin map gained, and of what it lost.
+
+    Step k adds ``added[bounds[k] : bounds[k + 1]]`` and gains ``pixels[start[k] : start[k + 1]]``. All are
+    raster indices of a map with so many columns, whose grid has a margin of one.
+    """
+    steps = bounds.size - 1
+    row = columns + 2
+    gained_start = np.zeros(steps + 1, dtype=np.int64)
+    lost_start = np.zeros(steps + 1, dtype=np.int64)
+    gained = np.empty(added.size + 64, dtype=np.int64)
+    lost = np.empty(added.size // 2 + 64, dtype=np.int64)
+    for step in range(steps):
+        first, last = bounds[step], bounds[step + 1]
+        fresh = np.empty(last - first, dtype=np.int64)
+        for at in range(first, last):
+            fresh[at - first] = added[at] + row + 1 + added[at] // columns * 2
+        n_gained, n_lost = grow(growth, fresh)
+        gained = _append(gained, gained_start, step, growth.gained, n_gained, row)
+        lost = _append(lost, lost_start, step, growth.lost, n_lost, row)
+    return gained_start, gained[: gained_start[steps]], lost_start, lost[: lost_start[steps]]
+
+
+@kernel
+def _append(pixels: Int64s, start: Int64s, step: int, cells: Int64s, count: int, row: int) -> Int64s:
+    """Put the first `count` cells of the grid, as raster indices, behind the pixels of earlier steps."""
+    size = start[step]
+    start[step + 1] = size + count
+    if size + count > pixels.size:
+        longer = np.empty(2 * (size + count), dtype=np.int64)
+        for at in range(size):
+            longer[at] = pixels[at]
+        pixels = longer
+    for at in range(count):
+        line = cells[at] // row
+        pixels[size + at] = cells[at] - row - 1 - (line - 1) * 2
+    return pixels

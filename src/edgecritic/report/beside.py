@@ -1,0 +1,120 @@
+"""Figures drawn beside other work: matplotlib takes as long to start and draw as many images take to judge.
+
+A process of its own imports matplotlib while images are judged, and draws while the pages are written. It
+gets the results through its standard input and writes the same bytes as
+:func:`edgecritic.report.figures.write_pr` here, which is done where no process can be started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from edgecritic.report.figures import write_pr
+
+__all__ = ["Artist", "artist_beside"]
+
+
+class Artist:
+    """Draws the figures of one benchmark: in the given process, or here.
+
+    Parameters
+    ----------
+    process : Popen or None
+        One that runs this module and waits for results.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes] | None = None) -> None:
+        self._process = process
+        self._given: tuple[Mapping[str, Any], Path] | None = None
+
+    def begin(self, results: Mapping[str, Any], folder: Path) -> None:
+        """Let the figures of these results be drawn into a folder."""
+        self._given = results, folder
+        if self._process is not None and self._process.stdin is not None:
+            work = json.dumps({"folder": str(folder.absolute()), "results": results}).encode()
+            threading.Thread(target=_send, args=(work, self._process.stdin), daemon=True).start()
+
+    def finish(self) -> tuple[Path, ...]:
+        """Return the files once they are there; draw them here if the process could not.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        if self._given is None:
+            return ()
+        results, folder = self._given
+        if self._process is not None and self._process.stdout is not None:
+            said = self._process.stdout.read()
+            if self._process.wait() == 0:
+                return tuple(folder / name for name in json.loads(said))
+        return write_pr(results, folder)
+
+
+def _send(work: bytes, stream: IO[bytes]) -> None:
+    """Hand work over, which lasts until matplotlib is imported; if nobody takes it, `finish` draws."""
+    with suppress(OSError, ValueError), stream:
+        stream.write(work)
+
+
+@contextmanager
+def artist_beside(wanted: bool = True) -> Iterator[Artist]:
+    """Start the process if it is wanted and matplotlib is there but not yet imported; end it if unused."""
+    process = _started() if wanted and not _is_imported() else None
+    try:
+        yield Artist(process)
+    finally:
+        if process is not None:
+            if process.poll() is None:
+                process.kill()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    with suppress(OSError):
+                        stream.close()
+            process.wait()
+
+
+def _is_imported() -> bool:
+    return "matplotlib" in sys.modules
+
+
+def _started() -> subprocess.Popen[bytes] | None:
+    from importlib.util import find_spec
+
+    if not sys.executable or find_spec("matplotlib") is None:
+        return None
+    paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
+    with suppress(OSError):
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "edgecritic.report.beside"],  # nothing out of the current folder
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+    return None
+
+
+def main() -> None:
+    """Import matplotlib, wait for results, and draw them."""
+    from edgecritic.figures import new_figure
+
+    new_figure()
+    given = sys.stdin.buffer.read()
+    if given:
+        work = json.loads(given)
+        files = write_pr(work["results"], Path(work["folder"]))
+        sys.stdout.write(json.dumps([file.name for file in files]))
+
+
+if __name__ == "__main__":
+    main()
