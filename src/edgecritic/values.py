@@ -147,7 +147,8 @@ def plain(content: Any) -> Any:
     if isinstance(content, float):
         return plain_number(content)
     if isinstance(content, np.ndarray | np.generic):
-        return plain(content.tolist())
+        known = content.dtype.kind in "biu" or (content.dtype.kind == "f" and np.isfinite(content).all())
+        return content.tolist() if known else plain(content.tolist())
     if isinstance(content, Mapping):
         return {str(key): plain(item) for key, item in content.items()}
     if isinstance(content, Sequence | set | frozenset):
