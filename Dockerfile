@@ -2,7 +2,7 @@
 # docker run --rm -v "$PWD:/work" edgecritic bench predictions --truth groundTruth --out run
 FROM python:3.13-slim AS build
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY src src
 RUN pip install --no-cache-dir build && python -m build --wheel --outdir /dist
 

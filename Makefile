@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 
-.PHONY: help demo test fuzz coverage mutants lint format audit bench docs gallery dist clean
+.PHONY: help demo test fuzz coverage mutants lint format audit bench docs gallery screens dist clean
 
 help:
 	@echo "make demo      show what EdgeCritic does, on generated data"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench     measure every bar, beside other programs: one table, met or missed (ARGS=--quick for a short one)"
 	@echo "make docs      build the documentation into site/"
 	@echo "make gallery   draw the figures of the gallery anew"
+	@echo "make screens   take the pictures of report, viewer and studio anew (needs Chromium)"
 	@echo "make dist      build wheel and sdist into dist/, and try the wheel in a new environment"
 	@echo "make clean     remove .venv, caches and everything built"
 
@@ -30,26 +31,30 @@ $(BIN)/python:
 	  echo "name another one: make PYTHON=python3.12 …"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "cannot make $(VENV): is the venv module installed?"; exit 1; }
 
-# One stamp per set of optional dependencies; a change of pyproject.toml installs anew.
-$(STAMPS)/%: pyproject.toml | $(BIN)/python
-	@echo "installing edgecritic[$*] into $(VENV)"
-	@$(PIP) --editable ".[$*]"
+$(STAMPS)/.pip: | $(BIN)/python
+	@$(PIP) --upgrade "pip>=25.1"
+	@mkdir -p $(STAMPS) && touch $@
+
+# One stamp per group of dependencies; a change of pyproject.toml installs anew. Groups need a pip that knows them.
+$(STAMPS)/%: pyproject.toml | $(STAMPS)/.pip
+	@echo "installing edgecritic and the group $* into $(VENV)"
+	@$(PIP) --editable . --group $*
 	@mkdir -p $(STAMPS) && touch $@
 
 # Some peers are not for every system or Python; the bars beside them are not measured then.
-$(STAMPS)/bench: pyproject.toml | $(BIN)/python
-	@echo "installing edgecritic[bench] into $(VENV)"
-	@$(PIP) --editable ".[bench]" || { \
+$(STAMPS)/bench: pyproject.toml | $(STAMPS)/.pip
+	@echo "installing edgecritic and the group bench into $(VENV)"
+	@$(PIP) --editable . --group bench || { \
 	  echo "not all of it can be installed; trying one by one"; \
-	  $(PIP) --editable ".[test,docs,dist]" && \
+	  $(PIP) --editable . --group test --group docs --group dist && \
 	  for peer in edt pyEdgeEval; do $(PIP) $$peer || echo "without $$peer"; done; }
 	@mkdir -p $(STAMPS) && touch $@
 
 ifneq ($(wildcard src/edgecritic/cli/demo.py),)
-demo: $(STAMPS)/report
+demo: $(STAMPS)/demo
 	$(BIN)/edgecritic demo
 else
-demo: $(STAMPS)/report
+demo: $(STAMPS)/demo
 	$(BIN)/python -c 'from edgecritic.datasets.synthetic import write; write("demo/data", 2)'
 	$(BIN)/edgecritic match demo/data/predictions/good/synthetic-1.png demo/data/truth/synthetic-1.mat \
 	  --binarize 0.5 --image demo/data/images/synthetic-1.png --overlay demo/synthetic-1.png
@@ -90,18 +95,27 @@ audit: $(STAMPS)/test
 bench: $(STAMPS)/bench
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
+# The theme warns of a coming MkDocs 2 on every run; pyproject.toml asks for MkDocs 1.
 docs: $(STAMPS)/docs
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-gallery: $(STAMPS)/report
-	$(BIN)/python docs/gallery.py
+gallery: $(STAMPS)/demo
+	$(BIN)/python docs/building/gallery.py
+
+screens: $(STAMPS)/test
+	$(BIN)/python docs/building/screens.py
 
 dist: $(STAMPS)/dist
 	rm -rf dist build/fresh build/empty
 	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
 	$(PYTHON) -m venv build/fresh
 	build/fresh/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	@wc -c dist/*
+	@build/fresh/bin/python -c 'import edgecritic' # writes what later starts use
+	@build/fresh/bin/python -X importtime -c 'import edgecritic' 2>&1 | tail -1 | awk -F'|' '{ print "import edgecritic:", $$2 / 1000, "ms" }'
 	mkdir -p build/empty && cd build/empty && ../fresh/bin/edgecritic demo
 
 clean:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import statistics
 import subprocess
@@ -26,7 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bars import ROOT, Bar, Check
+from bars import ROOT, Bar, Check, surroundings
 from history import History
 from table import Table
 
@@ -52,13 +51,12 @@ class Side:
 
     def surroundings(self) -> dict[str, str]:
         """Return the environment in which the scripts import this package."""
-        return {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(filter(None, [str(self.source), os.environ.get("PYTHONPATH")])),
-            "EDGECRITIC_BENCH_SOURCE": str(self.source),
-            "EDGECRITIC_CACHE": str(self.home / "truths"),
-            "NUMBA_CACHE_DIR": str(self.home / "kernels"),
-        }
+        return surroundings(
+            self.source,
+            EDGECRITIC_BENCH_SOURCE=str(self.source),
+            EDGECRITIC_CACHE=str(self.home / "truths"),
+            NUMBA_CACHE_DIR=str(self.home / "kernels"),
+        )
 
     def measure(self, each: Check, quick: bool = False) -> list[Bar]:
         """Run one check in a new process and return its bars."""

@@ -259,10 +259,14 @@ def annotated_pair(data: Path | None) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def surroundings(**more: str) -> dict[str, str]:
-    """Return the environment of a new process that imports the package that is measured, wherever it runs."""
-    path = os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "PYTHONPATH": path, **more}
+def surroundings(source: Path = SOURCE, **more: str) -> dict[str, str]:
+    """Return the environment of a new process that imports the package that is measured, wherever it runs.
+
+    As after an installation, byte code is kept beside the modules.
+    """
+    path = os.pathsep.join(filter(None, [str(source), os.environ.get("PYTHONPATH")]))
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": path, **more}
 
 
 def child(*arguments: str, cwd: Path | None = None, limit: float = 900, **more: str) -> tuple[float, str]:

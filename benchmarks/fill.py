@@ -1,4 +1,4 @@
-"""Put measured figures into docs/compare.md.
+"""Put measured figures into docs/explanation/compare.md.
 
 make bench ARGS="--json bars.json"
 python benchmarks/fill.py bars.json "name of the machine"
@@ -14,7 +14,7 @@ import platform
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "compare.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "compare.md"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 

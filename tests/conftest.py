@@ -6,6 +6,7 @@ import os
 import runpy
 import shutil
 from collections.abc import Callable, Generator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,28 @@ def browser() -> Generator[Any, None, None]:
         running = driver.chromium.launch(executable_path=chromium, args=[*FLAGS])
         yield running
         running.close()
+
+
+SERIOUS = """async () => {
+  const found = await axe.run(document, { resultTypes: ["violations"] });
+  return found.violations.filter((one) => ["serious", "critical"].includes(one.impact))
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(" ; ")}`);
+}"""
+
+
+@pytest.fixture(scope="session")
+def axe_faults() -> Callable[[Any], list[str]]:
+    """Return a function that names the serious faults of an open page, as axe-core finds them."""
+    found = find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip("axe-playwright-python is not installed")
+    script = (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+    def look(page: Any) -> list[str]:
+        page.evaluate(script)
+        return list(page.evaluate(SERIOUS))
+
+    return look
 
 
 @pytest.hookimpl(tryfirst=True)

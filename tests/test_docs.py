@@ -13,11 +13,13 @@ In a page, code runs from top to bottom in one empty folder:
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,7 @@ from edgecritic.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+BUILDING = DOCS / "building"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -48,14 +51,19 @@ def pages_with(*languages: str) -> list[Path]:
     return [page for page in PAGES if blocks(page, *languages)]
 
 
+def building(name: str):
+    """Return a module of those that build the site."""
+    spec = importlib.util.spec_from_file_location(name, BUILDING / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture
 def reference(monkeypatch):
     """The module that makes the reference pages."""
-    monkeypatch.syspath_prepend(str(DOCS))
-    spec = importlib.util.spec_from_file_location("reference", DOCS / "reference.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
+    monkeypatch.syspath_prepend(str(BUILDING))
+    yield building("reference")
     for name in ("docstrings", "samples"):
         sys.modules.pop(name, None)
 
@@ -216,15 +224,15 @@ def test_every_command_option_id_and_error_is_in_the_reference(reference):
             assert entry["summary"].strip(), (kind, entry["name"])
             assert f"`{entry['name']}" in everything, (kind, entry["name"])
     for name in errors.__all__:
-        assert f"### {name}" in made["api.md"]
+        assert f"::: edgecritic.errors.{name}\n" in everything
 
 
 def test_every_error_class_is_explained_by_hand():
-    text = (DOCS / "errors.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference/errors.md").read_text(encoding="utf-8")
     assert [name for name in errors.__all__ if f"`{name}`" not in text] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/matching.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/explanation/matching.md"])
 def test_every_strategy_is_named(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     missing = [
@@ -257,6 +265,79 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in titles}
 
 
+def test_every_strategy_has_its_picture():
+    pytest.importorskip("ortools")
+    samples = building("samples")
+    for name in strategies.names():
+        drawn = samples.strategy(name)
+        assert drawn.content.startswith(b"\x89PNG"), name
+        assert f"under {name}" in drawn.caption
+
+
+def test_formulas_are_those_of_measures_and_become_mathml():
+    pytest.importorskip("latex2mathml")
+    formulas = building("formulas")
+    written = tomllib.loads((BUILDING / "formulas.toml").read_text(encoding="utf-8"))
+    assert set(written) <= {entry["name"] for entry in entries("measures")}
+    for name, formula in written.items():
+        page = formulas.as_mathml(f'<p>a</p><div class="arithmatex">\\[{formula}\\]</div>')
+        assert page.startswith("<p>a</p><math"), name
+        assert "\\" not in page.partition("<annotation")[0], name
+
+
+def test_dead_links_and_what_is_loaded_from_elsewhere_are_found(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "index.html").write_text(
+        '<h1 id="top">A</h1><a href="sub/page.html#here">1</a><a href="sub/page.html#there">2</a>'
+        '<a href="#top">3</a>'
+        '<a href="gone.html">4</a><a href="https://example.org">5</a><img src="data:image/png;base64,AA">'
+        '<script src="https://example.org/a.js"></script><link rel="stylesheet" href="//example.org/b.css">'
+        '<source srcset="lost.webp 2x">',
+        encoding="utf-8",
+    )
+    (tmp_path / "sub/page.html").write_text('<p id="here"><a href="../index.html">up</a>', encoding="utf-8")
+    (tmp_path / "own.css").write_text(
+        '@import "https://example.org/c.css"; a { b: url(x.png) }', encoding="utf-8"
+    )
+    assert building("links").faults(tmp_path) == [
+        "index.html: sub/page.html#there leads nowhere",
+        "index.html: gone.html leads nowhere",
+        "index.html: lost.webp leads nowhere",
+        "index.html: https://example.org/a.js is loaded from elsewhere",
+        "index.html: //example.org/b.css is loaded from elsewhere",
+        "own.css: https://example.org/c.css is loaded from elsewhere",
+    ]
+
+
+def test_a_notebook_becomes_a_page(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    cells = [
+        {"cell_type": "markdown", "source": ["# First steps\n", "Some text."]},
+        {
+            "cell_type": "code",
+            "source": "print(1)",
+            "outputs": [
+                {"output_type": "stream", "name": "stdout", "text": ["1\n"]},
+                {"output_type": "stream", "name": "stderr", "text": ["50 %"]},
+                {"output_type": "display_data", "data": {"image/png": "iVBORw==", "text/plain": "<Figure>"}},
+                {"output_type": "execute_result", "data": {"text/html": "<b>F</b>", "text/plain": "F"}},
+            ],
+        },
+    ]
+    (tmp_path / "notebooks/first.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    notebooks = building("notebooks")
+    assert notebooks.navigation(tmp_path) == [{"Notebooks": [{"First steps": "notebooks/first.md"}]}]
+    made = notebooks.pages(tmp_path)
+    assert made["notebooks/first-1.png"] == b"\x89PNG"
+    page = made["notebooks/first.md"]
+    assert page.startswith("# First steps\nSome text.")
+    assert "```python\nprint(1)\n```\n\n```text\n1\n```" in page
+    assert "(first-1.png)" in page
+    assert '<div class="output">\n<b>F</b>\n</div>' in page
+    assert "(first.ipynb)" in page
+    assert "50 %" not in page
+
+
 def test_tests_named_in_the_documentation_exist():
     for page in PAGES:
         for file, test in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page.read_text(encoding="utf-8")):
@@ -267,7 +348,7 @@ def test_the_page_of_figures_can_be_filled():
     spec = importlib.util.spec_from_file_location("fill", ROOT / "benchmarks/fill.py")
     fill = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(fill)
-    page = (DOCS / "compare.md").read_text(encoding="utf-8")
+    page = (DOCS / "explanation/compare.md").read_text(encoding="utf-8")
     bar = {"part": "matching", "what": "exact against X", "measured": "40×", "bar": "≥ 30×", "met": True}
     unknown = {**bar, "what": "exact against Y", "measured": "not measured: no Y", "met": None}
     once = fill.filled(page, fill.table([bar, unknown, {**bar, "part": "studio", "met": False}], "a machine"))

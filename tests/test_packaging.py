@@ -45,7 +45,7 @@ def wheel(tmp_path_factory):
     home = tmp_path_factory.mktemp("wheel")
     copy = home / "clone"
     copy.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(

@@ -105,7 +105,9 @@ class Value:
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: one line, the figure if there is one, and the first rows."""
-        return f"<div><p>{html.escape(repr(self))}</p>{self._picture()}{_table(self.rows())}</div>"
+        told = str(self)
+        line = html.escape(repr(self) if "\n" in told else told)
+        return f"<div><p>{line}</p>{self._picture()}{_table(self.rows())}</div>"
 
     def _picture(self) -> str:
         """Return the figure of `plot` as an HTML image; nothing where there is none or nothing to draw it."""
@@ -145,7 +147,8 @@ def plain(content: Any) -> Any:
     if isinstance(content, float):
         return plain_number(content)
     if isinstance(content, np.ndarray | np.generic):
-        return plain(content.tolist())
+        known = content.dtype.kind in "biu" or (content.dtype.kind == "f" and np.isfinite(content).all())
+        return content.tolist() if known else plain(content.tolist())
     if isinstance(content, Mapping):
         return {str(key): plain(item) for key, item in content.items()}
     if isinstance(content, Sequence | set | frozenset):

@@ -12,7 +12,7 @@ import pytest
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
 
-PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
+PAGE = Path(__file__).parents[2] / "docs/explanation/papers.md"
 COMMANDS = [
     line
     for block in re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

@@ -190,7 +190,7 @@ def keys_of(value):
 
 
 def test_every_key_is_documented(make_results):
-    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/reference/results.md").read_text(encoding="utf-8")
     results = make_results(2, 1)
     for detector in results["detectors"]:
         detector.pop("ap_rules")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from studio_pages import invite
@@ -24,20 +22,6 @@ PROCEDURE = {
     ],
 }
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 720}}
-RUN = """async () => {
-  const found = await axe.run(document, { resultTypes: ["violations"] });
-  return found.violations.filter((one) => ["serious", "critical"].includes(one.impact))
-    .map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(" ; ")}`);
-}"""
-
-
-@pytest.fixture(scope="module")
-def axe():
-    """The script of axe-core, which the package axe-playwright-python brings."""
-    found = find_spec("axe_playwright_python")
-    if found is None:
-        pytest.skip("axe-playwright-python is not installed")
-    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
 
 
 def work(site, link, plan):
@@ -103,12 +87,11 @@ def steps(page, site, subject):
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_page_has_a_serious_fault(site, link, open_page, trials_of, axe, size, theme):
+def test_no_page_has_a_serious_fault(site, link, open_page, trials_of, axe_faults, size, theme):
     subject = work(site, link, trials_of)
     page = open_page(viewport=SIZES[size], color_scheme=theme)
     page.goto(f"{site.url}{link}")
     faults = []
     for name in steps(page, site, subject):
-        page.evaluate(axe)
-        faults += [f"{name}: {fault}" for fault in page.evaluate(RUN)]
+        faults += [f"{name}: {fault}" for fault in axe_faults(page)]
     assert faults == []

@@ -25,7 +25,7 @@ from edgecritic.studio.routing import Body, RuledMount, RuledRoute, post
 from edgecritic.studio.settings import Settings
 from edgecritic.web import connection
 
-SECURITY_PAGE = Path(__file__).parents[2] / "docs" / "security.md"
+SECURITY_PAGE = Path(__file__).parents[2] / "docs/explanation/security.md"
 PASSWORD = "correct horse battery"
 OWNERS = [("GET", "/projects/1"), ("GET", "/projects/1/export.zip"), ("POST", "/projects")]
 
@@ -410,7 +410,7 @@ def test_the_table_of_routes_is_the_one_in_the_code(site):
     rows += sorted(table_row(route) for route in routes_of(site))
     page = SECURITY_PAGE.read_text(encoding="utf-8").splitlines()
     shown = [line for line in page[page.index(rows[0]) :] if line.startswith("|")][: len(rows)]
-    assert shown == rows, "docs/security.md should have this table:\n" + "\n".join(rows)
+    assert shown == rows, "docs/explanation/security.md should have this table:\n" + "\n".join(rows)
     after = page[page.index(rows[0]) + len(rows)]
     assert not after.startswith("|"), f"no route has the line {after}"
 

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from pathlib import Path
-
 import pytest
 
 import edgecritic
 
 READY = "body[data-ready=yes]"
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 740}}
-AXE = """async () => {
-  const found = await axe.run(document, { resultTypes: ["violations"] });
-  return found.violations.filter((one) => ["serious", "critical"].includes(one.impact))
-    .map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(" ; ")}`);
-}"""
 
 
 def names(page):
@@ -189,18 +181,9 @@ def test_a_volume_has_three_planes(volumes, open_page):
     assert "at=" in page.evaluate("() => location.hash")
 
 
-@pytest.fixture(scope="module")
-def axe():
-    """The script of axe-core, which the package axe-playwright-python brings."""
-    found = find_spec("axe_playwright_python")
-    if found is None:
-        pytest.skip("axe-playwright-python is not installed")
-    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_page_has_a_serious_fault(site, open_page, axe, size, theme):
+def test_no_page_has_a_serious_fault(site, open_page, axe_faults, size, theme):
     page = open_page(site, viewport=SIZES[size], color_scheme=theme)
     page.wait_for_selector("#wall-list img")
     faults = []
@@ -208,7 +191,6 @@ def test_no_page_has_a_serious_fault(site, open_page, axe, size, theme):
         if name == "image":
             open_first(page)
             settled(page)
-        page.evaluate(axe)
-        faults += [f"{name}: {fault}" for fault in page.evaluate(AXE)]
+        faults += [f"{name}: {fault}" for fault in axe_faults(page)]
         assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth + 1"), name
     assert faults == []

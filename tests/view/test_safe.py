@@ -133,7 +133,7 @@ def test_every_route_is_documented(gallery):
     import re
     from pathlib import Path
 
-    text = (Path(__file__).resolve().parents[2] / "docs/security.md").read_text(encoding="utf-8")
+    text = (Path(__file__).resolve().parents[2] / "docs/explanation/security.md").read_text(encoding="utf-8")
     told = set(re.findall(r"^\| `GET (\S+)` \|", text.partition("## The viewer")[2], re.MULTILINE))
     known = {
         re.sub(r"{(\w+)(:int)?}", lambda found: found[1].upper(), one.path)

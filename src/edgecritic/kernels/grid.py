@@ -6,6 +6,7 @@ flat index. A neighbour is then one addition away, in any number of dimensions, 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,6 +25,10 @@ SLACK = 1 + 1e-9
 
 _SAME = 1 + 1e-12
 """Squared lengths count as equal up to this factor: more than rounding makes, less than `SLACK`."""
+
+
+_SMALL_BALL = 5000
+"""Balls of fewer offsets, about, are kept."""
 
 
 class Neighbourhood(NamedTuple):
@@ -70,11 +75,20 @@ def ball_size(radius: float, spacing: Sequence[float]) -> float:
 
 
 def ball(radius: float, spacing: Sequence[float]) -> Neighbourhood:
-    """Return all offsets that meet `radius` (`longest`)."""
+    """Return all offsets that meet `radius` (`longest`); small balls are shared: leave them as they are."""
+    sizes = tuple(spacing)
+    small = ball_size(radius, sizes) < _SMALL_BALL
+    return _kept_ball(radius, sizes) if small else _ball(radius, sizes)
+
+
+def _ball(radius: float, spacing: tuple[float, ...]) -> Neighbourhood:
     radii = [math.floor(longest(radius) / size) for size in spacing]
     table = _table(radii, spacing)
     keep = table.distances <= longest(radius)
     return _with_radii(table.offsets[keep], table.distances[keep], table.costs[keep])
+
+
+_kept_ball = functools.lru_cache(maxsize=32)(_ball)
 
 
 def box(side: int, spacing: Sequence[float]) -> Neighbourhood:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from edgecritic.figures import COLOURS, drawing_settings, new_figure, save_figur
 from edgecritic.measures import MeasureInfo, describe, measures
 from edgecritic.measures.scoring import FAMILIES
 from edgecritic.registry import Entry
+from edgecritic.report.measure_pictures import measure_picture
 from edgecritic.report.text import markdown_table
 from edgecritic.studies.displacement import Displacement, displacement
 
@@ -29,8 +30,12 @@ _SEES = {
 _SIDES = {"both": "both maps", "candidate": "the candidate", "truth": "the truth"}
 
 
-def measure_page(entry: Entry[MeasureInfo], *, picture: str | None = None) -> str:
-    """Return the page of one measure as Markdown; `picture` is the file name of its curves.
+def measure_page(
+    entry: Entry[MeasureInfo], *, maps: str | None = None, curves: str | None = None, formula: str = ""
+) -> str:
+    """Return the page of one measure as Markdown.
+
+    `maps` and `curves` are the file names of its two pictures, `formula` its formula in LaTeX.
 
     Examples
     --------
@@ -41,10 +46,13 @@ def measure_page(entry: Entry[MeasureInfo], *, picture: str | None = None) -> st
     about = describe(entry)
     summary, _, rest = (inspect.getdoc(entry.function) or "").partition("\n")
     text, _, example = rest.partition("Examples\n--------\n")
-    parts = [f"# `{entry.name}` ({about['symbol']})", summary, text.strip()]
-    if picture:
+    parts = [f"# `{entry.name}` ({about['symbol']})", summary]
+    parts += [f"$$\n{formula.strip()}\n$$" if formula else "", text.strip()]
+    if maps:
+        parts.append(f"![{entry.name} of six maps]({maps})\n\n*{_maps_text(entry.info)}*")
+    if curves:
         parts.append(
-            f"![{entry.name} while a line moves away]({picture})\n\n*A line of false alarms (solid) or of "
+            f"![{entry.name} while a line moves away]({curves})\n\n*A line of false alarms (solid) or of "
             "misses (dashed) moves away from a line that is found.*"
         )
     parts += [_facts(about), _parameters(about), _conventions(entry), _empty_cases(about)]
@@ -52,6 +60,15 @@ def measure_page(entry: Entry[MeasureInfo], *, picture: str | None = None) -> st
         parts.append("## Example\n\n```python\n" + textwrap.dedent(example).strip() + "\n```")
     parts.append(f"## Reference\n\n{about['reference']}")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _maps_text(info: MeasureInfo) -> str:
+    better = f"{'Smaller' if info.better == 'lower' else 'Larger'} values are better."
+    if info.needs == "candidate":
+        return f"Six maps that are judged without a truth. {better}"
+    if info.needs == "segmentation":
+        return f"Six segmentations (coloured) and the regions of the truth (black lines). {better}"
+    return f"Six candidates: hits are green, false alarms orange, misses blue. {better}"
 
 
 def measure_index(entries: Iterable[Entry[MeasureInfo]]) -> str:
@@ -77,7 +94,11 @@ def measure_index(entries: Iterable[Entry[MeasureInfo]]) -> str:
 
 
 def write_measure_pages(
-    folder: str | PathLike[str], names: Iterable[str] | None = None, *, pictures: bool = True
+    folder: str | PathLike[str],
+    names: Iterable[str] | None = None,
+    *,
+    pictures: bool = True,
+    formulas: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Write the pages of measures, their index and their pictures into a folder.
 
@@ -88,7 +109,10 @@ def write_measure_pages(
     names : iterable of str, optional
         Which measures; all if not given.
     pictures : bool
-        Whether to draw the curves of the displacement study, which needs matplotlib.
+        Whether to draw six maps with their values, and the curves of the displacement study, which need
+        matplotlib.
+    formulas : mapping of str, optional
+        Formulas in LaTeX by the names of the measures.
 
     Returns
     -------
@@ -102,11 +126,15 @@ def write_measure_pages(
     curves = displacement(drawn) if drawn else None
     written = [_write(place / "index.md", measure_index(entries))]
     for entry in entries:
-        picture = None
+        named = {"formula": (formulas or {}).get(entry.name, "")}
+        maps = measure_picture(entry) if pictures else None
+        if maps is not None:
+            named["maps"] = f"{entry.name}-maps.svg"
+            _write(place / named["maps"], maps)
         if curves is not None and entry.name in curves.measures:
-            picture = f"{entry.name}.svg"
-            _draw(curves, entry, place / picture)
-        written.append(_write(place / f"{entry.name}.md", measure_page(entry, picture=picture)))
+            named["curves"] = f"{entry.name}.svg"
+            _draw(curves, entry, place / named["curves"])
+        written.append(_write(place / f"{entry.name}.md", measure_page(entry, **named)))
     return written
 
 

@@ -1,4 +1,4 @@
-"""What ``results.json`` must look like, checked in words (described in ``docs/results.md``)."""
+"""What ``results.json`` must look like, checked in words (described in ``docs/reference/results.md``)."""
 
 from __future__ import annotations
 

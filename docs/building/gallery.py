@@ -5,19 +5,20 @@ Everything is generated from seeds, so that a figure changes only when the progr
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
+from scipy.ndimage import gaussian_filter
 
 import edgecritic
 from edgecritic.cli.main import main as command
 from edgecritic.datasets import synthetic, write_image, write_map
+from edgecritic.protocols.sweep import candidate_at
 
-HERE = Path(__file__).resolve().parent / "gallery"
+HERE = Path(__file__).resolve().parents[1] / "gallery"
 WIDEST = 900
 
 
@@ -142,6 +143,56 @@ def surfaces(work: Path) -> Path:
     return work / "surfaces.png"
 
 
+def sweep(target: Path) -> None:
+    """A threshold falls: matched pixels, and the curve that grows; and its best picture alone."""
+    scene = synthetic.scene(3, (104, 140), grey=True, overlap=True, count=9, blur=0.8, snr=3.0)
+    strength = edgecritic.detect(scene.image, "canny(sigma=1.2)").thin
+    shown = np.clip(gaussian_filter(scene.image, 2.0), 0, 1)  # noise would make the file large
+    points: list[tuple[float, float, float]] = []
+    frames = []
+    for threshold in np.geomspace(0.9, 0.04, 36):
+        found = edgecritic.match(candidate_at(strength, threshold), scene.truth, tolerance=2)
+        points.append((found.recall, found.precision, found.f()))
+        frames.append(_frame(found.overlay(shown), points, threshold))
+    best = frames[max(range(len(points)), key=lambda each: points[each][2])]
+    lasts = [*[110] * len(frames), 3000]
+    frames[0].save(
+        target / "sweep.webp",
+        save_all=True,
+        append_images=[*frames[1:], best],
+        duration=lasts,
+        loop=3,
+        quality=55,
+        method=6,
+    )
+    best.save(target / "sweep-still.webp", quality=80, method=6)
+
+
+def _frame(overlay: np.ndarray, points: list[tuple[float, float, float]], threshold: float) -> Image.Image:
+    """Return one picture of the sweep: the map on the left, the curve on the right."""
+    canvas = Image.new("RGB", (760, 340), "white")
+    left = Image.fromarray(overlay)
+    canvas.paste(left.resize((left.width * 3, left.height * 3), Image.Resampling.NEAREST), (10, 14))
+    draw, large, small = ImageDraw.Draw(canvas), ImageFont.load_default(17), ImageFont.load_default(13)
+    x0, y0, side = 480, 280, 250
+    for share in (0.0, 0.5, 1.0):
+        draw.line([(x0, y0 - share * side), (x0 + side, y0 - share * side)], fill="#dddddd")
+        draw.line([(x0 + share * side, y0), (x0 + share * side, y0 - side)], fill="#dddddd")
+    places = [(x0 + recall * side, y0 - precision * side) for recall, precision, _ in points]
+    if len(places) > 1:
+        draw.line(places, fill="#0072b2", width=3, joint="curve")
+    number = max(range(len(points)), key=lambda each: points[each][2])
+    for place, colour in ((places[-1], "#0072b2"), (places[number], "#d55e00")):
+        draw.ellipse([place[0] - 5, place[1] - 5, place[0] + 5, place[1] + 5], fill=colour)
+    draw.text((x0 + side / 2, y0 + 6), "recall", font=small, fill="#333333", anchor="ma")
+    draw.text((x0, y0 - side - 18), "precision", font=small, fill="#333333", anchor="la")
+    draw.text((x0, y0 + 28), f"threshold {threshold:.2f}", font=large, fill="#000000", anchor="la")
+    draw.text(
+        (x0 + side, y0 + 28), f"best F {points[number][2]:.3f}", font=large, fill="#b34700", anchor="ra"
+    )
+    return canvas
+
+
 FIGURES: tuple[Callable[[Path], Path], ...] = (
     matching, strategies, curve, worst, tuning, montage, rates, displacement, labels, surfaces,
 )  # fmt: skip
@@ -183,8 +234,8 @@ def _small(source: Path, target: Path) -> None:
 
 def main() -> None:
     """Draw all figures."""
-    shutil.rmtree(HERE, ignore_errors=True)
-    HERE.mkdir()
+    HERE.mkdir(exist_ok=True)
+    sweep(HERE)
     with tempfile.TemporaryDirectory() as folder:
         for figure in FIGURES:
             _small(figure(Path(folder)), HERE / f"{figure.__name__}.png")

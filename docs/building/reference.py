@@ -6,6 +6,7 @@ import argparse
 import importlib
 import inspect
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,19 +18,21 @@ from edgecritic.cli.listing import KINDS, entries
 from edgecritic.cli.main import build_parser
 
 CONTENTS = (
-    ("Overview", "index.md"),
-    ("The command", "command.md"),
-    ("Python", "api.md"),
-    ("Strategies of matching", "strategies/index.md"),
-    ("Measures", "measures/index.md"),
-    ("Detectors", "detectors/index.md"),
-    ("Protocols", "protocols/index.md"),
-    ("Recipes of suppression", "recipes.md"),
-    ("Formats of files", "formats.md"),
-    ("Layouts of truths", "layouts.md"),
-    ("Published curves", "published.md"),
+    ("The command", "command.md", "every command and option, as `--help` tells it"),
+    ("Python", "api/index.md", "every public name with its arguments, results and examples"),
+    ("Strategies of matching", "strategies/index.md", "how pixels of two maps are paired"),
+    ("Measures", "measures/index.md", "what is computed of two maps, with formula, picture and conventions"),
+    ("Detectors", "detectors/index.md", "what finds edges in images"),
+    ("Protocols", "protocols/index.md", "the choices behind a benchmark number"),
+    ("Recipes of suppression", "recipes.md", "how strength maps are thinned to crests"),
+    ("Formats of files", "formats.md", "which files can be read"),
+    ("Layouts of truths", "layouts.md", "which folders of truths are understood"),
+    ("Published curves", "published.md", "the curves of papers that come with the package"),
+    ("results.json", "results.md", "what a run leaves behind, field by field"),
+    ("Errors and warnings", "errors.md", "every class, when it is raised, what to do"),
+    ("Dependencies", "dependencies.md", "what is needed, in which versions and under which licences"),
 )
-"""Title and page of everything in the navigation."""
+"""Title and page of everything in the navigation, and what is on it."""
 
 ROOMS = (
     "",
@@ -50,8 +53,27 @@ SINGLE = {
     "layouts": "Layouts of truths",
     "published": "Published curves",
 }
+FORMULAS = Path(__file__).with_name("formulas.toml")
+"""Formulas of the measures in LaTeX."""
 HIDDEN = ("name", "parameters", "summary", "title")
 SIZES = ((321, 481), (425, 560), (720, 1280), (1024, 2048))
+
+
+def navigation() -> list[Any]:
+    """Return the part of the navigation that leads to the reference."""
+    parts: list[Any] = ["reference/index.md"]
+    for title, page, _ in CONTENTS:
+        folder, _, name = page.rpartition("/")
+        below = [f"reference/{folder}/{each}.md" for each in _names(folder)] if name == "index.md" else []
+        parts.append({title: [f"reference/{page}", *below]} if below else {title: f"reference/{page}"})
+    return parts
+
+
+def _names(folder: str) -> list[str]:
+    """Return the names of the pages in a folder beside its index."""
+    if folder == "api":
+        return [_room_page(room) for room in ROOMS]
+    return [entry["name"] for entry in entries(folder)]
 
 
 def pages(*, pictures: bool = True) -> dict[str, str | bytes]:
@@ -59,7 +81,7 @@ def pages(*, pictures: bool = True) -> dict[str, str | bytes]:
     found: dict[str, str | bytes] = {
         "index.md": _index(),
         "command.md": command_page(),
-        "api.md": api_page(),
+        **api_pages(),
         **{f"{kind}.md": _table_page(kind) for kind in SINGLE},
         **measure_pages(pictures),
     }
@@ -70,8 +92,13 @@ def pages(*, pictures: bool = True) -> dict[str, str | bytes]:
 
 
 def _index() -> str:
-    lines = [f"- [{title}]({page})" for title, page in CONTENTS[1:]]
-    return "\n".join(["# Reference", "", "Made from the program itself.", "", *lines]) + "\n"
+    lines = [f"- [{title}]({page}): {text}." for title, page, text in CONTENTS]
+    return (
+        "\n".join(
+            ["# Reference", "", "To look things up. Most of it is made from the program itself.", "", *lines]
+        )
+        + "\n"
+    )
 
 
 def command_page() -> str:
@@ -99,43 +126,37 @@ def commands(
                 yield from commands(command, (*path, name))
 
 
-def api_page() -> str:
-    """Return every public name with its signature and docstring."""
-    lines = ["# Python", "", "Names that are not on this page may change at any time."]
-    seen: list[object] = []
+def api_pages() -> dict[str, str]:
+    """Return a page per room, on which mkdocstrings puts its public names, and their index."""
+    made, seen, lines = {}, [], []
     for room in ROOMS:
         module = importlib.import_module(f"edgecritic{room}")
-        lines += ["", f"## edgecritic{room}", "", docstrings.markdown(inspect.getdoc(module) or "")]
+        summary, _, more = (inspect.getdoc(module) or "").partition("\n")
+        page = _room_page(room)
+        names = []
         for name in sorted(module.__all__, key=str.lower):
             thing = getattr(module, name)
             if any(thing is each for each in seen) or not callable(thing):
                 continue
             seen.append(thing)
-            lines += ["", f"### {name}", "", *_literal(f"edgecritic{room}.{name}{_signature(thing)}"), ""]
-            lines.append(docstrings.markdown(inspect.getdoc(thing) or ""))
-            if inspect.isclass(thing):
-                lines += _members(thing)
-    return "\n".join(lines) + "\n"
+            names.append((name, f"{thing.__module__}.{thing.__qualname__}"))
+        body = [_directive(f"edgecritic{room}.{name}", name, path) for name, path in names]
+        text = [f"# edgecritic{room}", docstrings.prose(summary), docstrings.prose(more), *body]
+        made[f"api/{page}.md"] = "\n\n".join(part for part in text if part) + "\n"
+        listed = ", ".join(f"[`{name}`]({page}.md#{path})" for name, path in names)
+        lines.append(f"| [`edgecritic{room}`]({page}.md) | {listed} |")
+    head = ["# Python", "", "Names that are not on these pages may change at any time.", ""]
+    index = "\n".join([*head, "| module | names |", "|---|---|", *lines])
+    return {"api/index.md": f"{index}\n", **made}
 
 
-def _members(thing: type) -> list[str]:
-    lines = []
-    for name, member in sorted(vars(thing).items()):
-        function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
-        if name.startswith("_") or not (inspect.isfunction(function) or isinstance(member, property)):
-            continue
-        text = (inspect.getdoc(member) or "").partition("\n\n")[0]
-        call = "" if isinstance(member, property) else _signature(getattr(thing, name))
-        lines.append(f"- `.{name}{call}`: {docstrings.inline(text)}")
-    return ["", *lines] if lines else []
+def _room_page(room: str) -> str:
+    return room.lstrip(".").replace(".", "-") or "edgecritic"
 
 
-def _signature(thing: Any) -> str:
-    if inspect.isclass(thing) and issubclass(thing, Exception):
-        return ""
-    found = inspect.signature(thing)
-    bare = [each.replace(annotation=each.empty) for each in found.parameters.values() if each.name != "self"]
-    return str(found.replace(parameters=bare, return_annotation=found.empty))
+def _directive(public: str, name: str, path: str) -> str:
+    """Return what mkdocstrings reads: where a name is defined, and under which name it is public."""
+    return f"::: {path}\n    options:\n      heading: {public}\n      toc_label: {name}"
 
 
 def _kind(kind: str, title: str, draw: Any) -> dict[str, str | bytes]:
@@ -208,11 +229,12 @@ def _table_page(kind: str) -> str:
 
 
 def measure_pages(pictures: bool) -> dict[str, str | bytes]:
-    """Return one page and picture per measure."""
+    """Return one page per measure, with its formula and pictures."""
     from edgecritic.report.measure_pages import write_measure_pages
 
+    written = tomllib.loads(FORMULAS.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
-        write_measure_pages(folder, pictures=pictures)
+        write_measure_pages(folder, pictures=pictures, formulas=written)
         return {f"measures/{path.name}": path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 
