@@ -60,6 +60,7 @@ def documentation(given: Given) -> Iterator[Figure]:
         done = subprocess.run(
             [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", site],
             cwd=ROOT,
+            env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
             capture_output=True,
             text=True,
             check=False,

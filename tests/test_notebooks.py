@@ -22,7 +22,7 @@ def executed(path: Path, folder: Path) -> str:
     pytest.importorskip("ipykernel")
     notebook = nbformat.read(path, as_version=4)
     world = {"metadata": {"path": str(folder)}}
-    nbclient.NotebookClient(notebook, timeout=90, kernel_name="python3", resources=world).execute()
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=world).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     return "\n".join(json.dumps(one) for one in shown)
 

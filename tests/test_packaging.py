@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,25 @@ def test_minimum_versions_are_those_that_were_tested():
     assert {name: version for name, version in tested.items() if name in bounds} == bounds
 
 
+def test_the_recipe_asks_for_what_the_project_asks_for():
+    text = (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
+    assert f'version: "{PROJECT["version"]}"' in text
+    assert [each for each in PROJECT["dependencies"] if f"- {each.replace('>=', ' >=')}\n" not in text] == []
+
+
+def test_the_description_has_no_relative_links():
+    hook = pytest.importorskip("hatchling") and runpy.run_path(str(ROOT / "hatch_build.py"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    relative = re.compile(r"\]\((?!https?:|#)")
+    assert relative.search(readme)
+    with_home = hook["published"](readme, "https://example.org/it/", "1.2")
+    assert not relative.search(with_home)
+    assert "https://example.org/it/raw/v1.2/docs/gallery/matching.png" in with_home
+    without = hook["published"](readme, "", "1.2")
+    assert not relative.search(without)
+    assert "![" not in without
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     """Build the wheel from a copy of what a clone holds."""
@@ -70,6 +90,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert packed == here
+    assert wheel.stat().st_size < 2_000_000, "is something in the wheel that does not belong there?"
     assert "edgecritic/py.typed" in packed
 
 

@@ -167,7 +167,7 @@ def _copied(data: Any, waits: list[Callable[[], object]]) -> Any:
     if tensor.dtype is torch.bfloat16:  # which NumPy does not know
         tensor = tensor.float()
     if tensor.device.type == "cpu":
-        return tensor.clone().numpy()
+        return tensor.numpy().copy()  # by NumPy: the threads of torch would linger beside ours
     if tensor.device.type != "cuda":
         return tensor.cpu().numpy()
     copy = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)

@@ -105,7 +105,9 @@ class Value:
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: one line, the figure if there is one, and the first rows."""
-        return f"<div><p>{html.escape(repr(self))}</p>{self._picture()}{_table(self.rows())}</div>"
+        told = str(self)
+        line = html.escape(repr(self) if "\n" in told else told)
+        return f"<div><p>{line}</p>{self._picture()}{_table(self.rows())}</div>"
 
     def _picture(self) -> str:
         """Return the figure of `plot` as an HTML image; nothing where there is none or nothing to draw it."""

@@ -15,6 +15,7 @@ from edgecritic.kernels.cardinality import (
     bid,
     enlarge,
     excess_cost,
+    exchange,
     new_board,
     part_excess,
     place_columns,
@@ -22,6 +23,7 @@ from edgecritic.kernels.cardinality import (
 )
 from edgecritic.kernels.grid import Grid, ball
 from edgecritic.kernels.ranks import nearest_ranks, shared_bits
+from edgecritic.kernels.state import ALONE
 from edgecritic.kernels.windows import bits_of, nearest_set, windows_of
 from edgecritic.matching import match
 
@@ -283,3 +285,35 @@ def test_more_offsets_than_sixteen_bits_can_number():
     counter = PairCounter(Grid.around(one.shape, around.radii), around, [148.5, 150.0], (1.0, 1.0))
     for far, sizes in ((apart, [0, 0]), (other, [2, 3])):
         assert counter.reached(counter.locate(one), counter.locate(far)).sizes.tolist() == sizes
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32 - 1))
+def test_exchanges_keep_the_pairs_and_cost_no_more(seed):
+    rng = np.random.default_rng(seed)
+    shape = (8, 9)
+    around = ball(3.0, (1.0, 1.0))
+    grid = Grid.around(shape, around.radii)
+    counter = PairCounter(grid, around, [3.0], (1.0, 1.0))
+    rows, columns = (grid.locate(rng.random(shape) < 0.4) for _ in range(2))
+    cells = np.zeros(grid.size, dtype=bool)
+    cells[columns] = True
+    place_columns(counter._board, columns, bits_of(cells))
+    mate = np.full(rows.size, ALONE, dtype=np.int64)
+    size = enlarge(rows, counter._near, 0, counter._board, mate)
+    costs = dict(zip(grid.flat_offsets(around.offsets).tolist(), around.costs.tolist(), strict=True))
+
+    def cost():
+        matched = mate != ALONE
+        assert np.count_nonzero(matched) == np.unique(mate[matched]).size == size
+        return sum(costs[step] for step in (mate[matched] - rows[matched]).tolist())
+
+    before = cost()
+    exchange(
+        rows, counter._near, 0, around.costs.size, counter._board, mate, around.costs, counter._number_of
+    )
+    assert cost() <= before
+    owners = {int(column): row for row, column in enumerate(mate.tolist()) if column != ALONE}
+    assert {int(c): int(counter._board.owner[c]) for c in columns} == {
+        int(c): owners.get(int(c), ALONE) for c in columns
+    }

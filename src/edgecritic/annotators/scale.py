@@ -111,7 +111,7 @@ def bradley_terry(wins: Any, conditions: Sequence[str], *, penalty: float | None
     Parameters
     ----------
     wins : (n, n) array_like
-        wins[i][j]: how often i was preferred to j; count a tie as half a win for each.
+        ``wins[i][j]`` says how often i was preferred to j; count a tie as half a win for each.
     conditions : sequence of str
         Their names.
     penalty : float, optional

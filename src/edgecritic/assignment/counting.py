@@ -17,6 +17,7 @@ from edgecritic.kernels.cardinality import (
     bid,
     enlarge,
     excess_cost,
+    exchange,
     new_board,
     part_excess,
     place_columns,
@@ -31,6 +32,7 @@ from edgecritic.kernels.windows import bits_of, windows_of
 
 __all__ = ["Located", "PairCounter", "Reached"]
 
+_EXCHANGES = 3  # how often rows may exchange columns before more is tried
 _RESERVE = 40  # bids stop at this part of the cost of staying alone, so that prices leave room for the proof
 
 
@@ -83,7 +85,8 @@ class PairCounter:
     c ≥ u + v; so the way, which stays in one connected part of the links, costs no more than the largest u
     and Σ (c − u − v) over the links of M in that part. Where this is within ow, counting K is enough, and
     quick: the matching of one tolerance is where that of the next begins. Tried are v = 0, for all parts
-    together and for each, also with rows and columns exchanged, and then the prices of a few bids. Where
+    together and for each, also with rows and columns exchanged, then the same of a cheaper M in which rows
+    have exchanged columns, and then the prices of a few bids. Where
     nothing helps the problem is solved.
 
     Examples
@@ -115,6 +118,8 @@ class PairCounter:
         farthest = int(self._steps.max())
         self._step_cost = np.zeros(2 * farthest + 1, dtype=np.int64)
         self._step_cost[self._steps + farthest] = self._costs
+        self._number_of = np.full(2 * farthest + 1, self._steps.size, dtype=np.int64)
+        self._number_of[self._steps + farthest] = np.arange(self._steps.size)
 
     def locate(self, mask: BoolArray) -> Located:
         """Find how near a map is to every cell."""
@@ -142,13 +147,25 @@ class PairCounter:
             within = rows[: near_other.sizes[level]]
             pairs = int(enlarge(within, self._near, level, self._board, mate))
             room = alone - int(self._costs[self._below[level] - 1])
-            proved = plain_excess(within, mate, prices) <= room or (
-                part_excess(within, one.bits, mate, self._near, level, self._board, prices) <= room
-            )
+            proved = self._is_cheap(within, one.bits, level, mate, prices, room)
             if not proved and not self._prove(within, columns, other.bits, level, mate):
                 pairs = self._solve(within, columns, level)
             found.append(pairs)
         return found
+
+    def _is_cheap(
+        self, rows: Indices, bits: UInt64s, level: int, mate: Int64s, prices: Prices, room: int
+    ) -> bool:
+        """Tell whether the matching is cheap enough without prices, once it was made cheaper if need be."""
+        for left in range(_EXCHANGES, -1, -1):
+            if plain_excess(rows, mate, prices) <= room:
+                return True
+            if part_excess(rows, bits, mate, self._near, level, self._board, prices) <= room:
+                return True
+            if left > 0:
+                below = int(self._below[level])
+                exchange(rows, self._near, level, below, self._board, mate, self._costs, self._number_of)
+        return False
 
     def _prove(self, rows: Indices, columns: Indices, bits: UInt64s, level: int, mate: Int64s) -> bool:
         """Make the matching anew with bids; tell whether the prices prove that the last pair is worth it."""

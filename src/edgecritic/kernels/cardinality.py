@@ -31,6 +31,7 @@ __all__ = [
     "bid",
     "enlarge",
     "excess_cost",
+    "exchange",
     "new_board",
     "part_excess",
     "place_columns",
@@ -154,6 +155,59 @@ def _flip(owner: Int32s, via: Int32s, mate: Int64s, root: int, end: int | np.int
         if row == root:
             break
         column = left
+
+
+@kernel
+def exchange(
+    rows: Int64s,
+    near: Windows,
+    level: int,
+    below: int,
+    board: Board,
+    mate: Int64s,
+    of_number: Int64s,
+    number_of: Int64s,
+) -> None:
+    """Let rows take nearer columns that are free, and two rows exchange theirs, where that costs less.
+
+    As many rows have a column as before. `below` is the limit of the level, `of_number` the cost of each
+    offset, and `number_of` its number by flat step; the step 0 is in the middle, and a step that is no offset
+    has a number beyond all limits.
+    """
+    there, free, owner = board.there, board.free, board.owner
+    step, number, least = near.step, near.number, near.least
+    mask, middle = near.mask[level, : near.used[level]], number_of.size // 2
+    for row in range(rows.size):
+        if mate[row] == ALONE:
+            continue
+        own = number_of[mate[row] - rows[row] + middle]
+        for run in range(mask.size):
+            if least[run] >= own:
+                break
+            first = rows[row] + step[run]
+            word = window(there, first) & mask[run]
+            while word != 0:
+                place = lowest_bit(word)
+                word = rest_of(word)
+                new, column, old = number[run, place], first + place, mate[row]
+                if new >= own:
+                    continue
+                rival = owner[column]
+                if rival == ALONE:
+                    toggle(free, old)
+                    toggle(free, column)
+                else:
+                    away = old - rows[rival] + middle
+                    if away < 0 or away >= number_of.size or number_of[away] >= below:
+                        continue
+                    theirs = number_of[column - rows[rival] + middle]
+                    if of_number[new] + of_number[number_of[away]] >= of_number[own] + of_number[theirs]:
+                        continue
+                    mate[rival] = old
+                owner[old] = rival
+                owner[column] = row
+                mate[row] = column
+                own = new
 
 
 class Prices(NamedTuple):

@@ -107,7 +107,7 @@ class Explanation(Value):
         of_candidate, of_truth = self.shared / self.candidate, self.shared / self.truth
         lines = [
             f"The candidate has {self.candidate} pixels and the truth {self.truth}.",
-            f"{self.shared} pixels are in both: {of_candidate:.0%} of one, {of_truth:.0%} of the other.",
+            f"{self.shared} are in both: {of_candidate:.0%} of the candidate, {of_truth:.0%} of the truth.",
             f"{self.hits} pixels find a partner of their own within {self.tolerance:.3g}{unit}.",
             f"{self.false_alarms} false alarms and {self.misses} misses remain.",
         ]
