@@ -24,12 +24,10 @@ def as_numbers(version):
     return tuple(int(number) for number in version.split("."))
 
 
-def lower_bounds(project):
-    """Return (package, lowest version) of everything that is asked for, in any extra."""
-    asked = [
-        *project["dependencies"],
-        *(item for extra in project["optional-dependencies"].values() for item in extra),
-    ]
+def lower_bounds(project, groups=None):
+    """Return (package, lowest version) of everything that is asked for, in any extra or dependency group."""
+    lists = [*project["optional-dependencies"].values(), *(groups or {}).values()]
+    asked = [*project["dependencies"], *(item for one in lists for item in one if isinstance(item, str))]
     found = [re.match(r"([\w.-]+)(?:\[.*?\])?>=([0-9.]+)", item) for item in asked]
     return [(item[1].lower(), item[2]) for item in found if item]
 
@@ -45,7 +43,8 @@ def too_low(bounds, table):
 
 @pytest.fixture
 def bounds():
-    return lower_bounds(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"])
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return lower_bounds(told["project"], told["dependency-groups"])
 
 
 def test_no_lower_bound_is_known_to_be_vulnerable(bounds):
