@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,13 @@ def name_of(path: Path) -> str:
     return path.stem
 
 
-def executed(path: Path, folder: Path) -> str:
-    """Return everything that the cells of a notebook show."""
-    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
-    pytest.importorskip("ipykernel")
-    notebook = nbformat.read(path, as_version=4)
-    world = {"metadata": {"path": str(folder)}}
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=world).execute()
-    shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+def executed(path: Path) -> str:
+    """Return everything that the cells of a notebook show, as the documentation does."""
+    for name in ("nbformat", "nbclient", "ipykernel"):
+        pytest.importorskip(name)
+    building = runpy.run_path(str(HOME.parent / "building" / "notebooks.py"))
+    notebook = building["executed"](path)
+    shown = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
     return "\n".join(json.dumps(one) for one in shown)
 
 
@@ -51,8 +51,8 @@ def test_they_are_kept_without_outputs(path):
 @pytest.mark.notebooks
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.stem != "training-loop"], ids=name_of)
-def test_they_run_and_show_pictures(path, tmp_path):
-    shown = executed(path, tmp_path)
+def test_they_run_and_show_pictures(path):
+    shown = executed(path)
     assert "data:image/png;base64," in shown or '"image/png"' in shown
     assert "Warning" not in shown
 
@@ -60,8 +60,8 @@ def test_they_run_and_show_pictures(path, tmp_path):
 @pytest.mark.slow
 @pytest.mark.notebooks
 @pytest.mark.filterwarnings("ignore")
-def test_the_training_learns(torch, tmp_path):
-    shown = executed(HOME / "training-loop.ipynb", tmp_path)
+def test_the_training_learns(torch):
+    shown = executed(HOME / "training-loop.ipynb")
     epochs = [float(value) for value in re.findall(r"epoch \d: .*?ODS (0\.\d+)", shown)]
     assert len(epochs) == 6
     assert max(epochs) > epochs[0]

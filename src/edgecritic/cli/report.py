@@ -55,7 +55,9 @@ def run(args: argparse.Namespace) -> int:
     from edgecritic.cli._output import complain, print_json, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.benchmark.leaderboard import leaderboard_text
+    from edgecritic.report.beside import artist_beside
     from edgecritic.report.join import follow_runs, write_joined
+    from edgecritic.run.cores import usable_cores
     from edgecritic.run.finished import join_runs, load_run
     from edgecritic.run.lock import hold_folder
 
@@ -69,12 +71,13 @@ def run(args: argparse.Namespace) -> int:
             raise InputError("where the page is to be written is not told", remedy="add --out FOLDER")
         say = None if args.quiet or args.json else complain
         follow_runs(places, out, every=args.follow, options=options, tell=say)
-    runs = {name: load_run(place) for name, place in places.items()}
-    curves, told = shown_curves(args, next(iter(runs.values())).plan.protocol)
-    joined = join_runs(runs, draws=args.bootstrap, curves=curves, **options)
-    if out is not None:
-        with nullcontext() if args.out else hold_folder(out, args.parser.prog, wait=args.wait):
-            write_joined(out, joined)
+    with artist_beside(out is not None and usable_cores() > 1) as artist:
+        runs = {name: load_run(place) for name, place in places.items()}
+        curves, told = shown_curves(args, next(iter(runs.values())).plan.protocol)
+        joined = join_runs(runs, draws=args.bootstrap, curves=curves, **options)
+        if out is not None:
+            with nullcontext() if args.out else hold_folder(out, args.parser.prog, wait=args.wait):
+                write_joined(out, joined, artist=artist)
     if args.json:
         print_json(joined.as_dict())
     else:

@@ -9,6 +9,7 @@ from typing import Any
 
 from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.report.bench import write_benchmark, write_run
+from edgecritic.report.beside import Artist
 from edgecritic.run.bench import BenchRun
 from edgecritic.run.files import write_json
 from edgecritic.run.finished import FinishedRun, join_runs, load_run
@@ -16,11 +17,14 @@ from edgecritic.run.finished import FinishedRun, join_runs, load_run
 __all__ = ["follow_runs", "write_joined"]
 
 
-def write_joined(folder: str | Path, joined: BenchRun) -> tuple[Path, ...]:
-    """Write ``results.json`` and everything beside it of runs that were put together; return the files."""
+def write_joined(folder: str | Path, joined: BenchRun, *, artist: Artist | None = None) -> tuple[Path, ...]:
+    """Write ``results.json`` and everything beside it of runs that were put together; return the files.
+
+    An `artist` draws the figures meanwhile (`edgecritic.report.beside.artist_beside`).
+    """
     home = Path(folder)
     write_json(home / "results.json", joined.results)
-    return (home / "results.json", *write_run(home, joined))
+    return (home / "results.json", *write_run(home, joined, artist=artist))
 
 
 def follow_runs(
