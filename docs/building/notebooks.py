@@ -70,6 +70,8 @@ def page(path: Path) -> dict[str, str | bytes]:
 
 def executed(path: Path) -> Any:
     """Return a notebook with what its cells show, or as it is where something that it needs is missing."""
+    if any(cell.get("outputs") for cell in _read(path)["cells"]):
+        return _read(path)
     kept = KEPT / f"{path.stem}-{_state(path)}.ipynb"
     if kept.exists():
         return _read(kept)
