@@ -92,9 +92,9 @@ LEVELS = {"full": full, "noise": noise, "checks": checks}
 def measure(levels: str, folder: Path) -> dict[str, tuple[float, float, float]]:
     """Fold every sequence once on one proposal; return seconds of CPU, of the clock, and MiB at most."""
     from edgecritic.maps.fold import check_edit, check_specks, counting, fold
-    from edgecritic.run.warmup import parts
+    from edgecritic.run.warmup import warm_edits
 
-    dict(parts())["edits of label maps"]()
+    warm_edits()
     proposal = np.load(folder / f"{levels}.npy")
     found = {}
     for name, make in SEQUENCES.items():

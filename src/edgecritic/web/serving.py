@@ -18,9 +18,6 @@ from edgecritic.web.connection import IDLE_SECONDS, Connection, allow_many_files
 
 __all__ = ["Running", "address_of", "listen", "open_browser", "run_server", "server_config"]
 
-TURN = 0.0005
-"""Seconds a thread may compute before another gets its turn; a request waits for several such turns."""
-
 
 def listen(host: str, port: int) -> list[socket.socket]:
     """Return sockets for all addresses of the host; one port for all if any free one is wanted."""
@@ -113,7 +110,6 @@ class Running(uvicorn.Server):
 def run_server(server: Running, sockets: list[socket.socket]) -> None:
     """Serve until interrupted, on sockets of `listen`."""
     allow_many_files()
-    sys.setswitchinterval(TURN)
     try:
         with suppress(KeyboardInterrupt):
             server.run(sockets)
