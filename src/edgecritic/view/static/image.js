@@ -215,9 +215,10 @@ export class ImagePage {
     try { piece.reply = await packed(path); } catch (error) { this.tell(error.message); return; }
     if (this.pieces.get(detector) !== piece) return;
     piece.sight = new Sight(piece.reply, this.truths, this.people, this.space);
-    this.redraw(() => mark("step", begun));
+    for (const stage of this.stages) if (stage.drawable) stage.draw();
     this.numbers();
     this.chart();
+    requestAnimationFrame(() => setTimeout(() => mark("step", begun)));
   }
 
   async curve(detector, path) {
@@ -226,10 +227,7 @@ export class ImagePage {
     if (this.pieces.get(detector) === piece) this.chart();
   }
 
-  redraw(after) {
-    for (const stage of this.stages) stage.invalidate();
-    if (after) requestAnimationFrame(() => setTimeout(after));
-  }
+  redraw() { for (const stage of this.stages) stage.invalidate(); }
 
   // ---- pictures
 
@@ -337,8 +335,8 @@ export class ImagePage {
   set(part) {
     const begun = performance.now();
     this.state = { ...this.state, ...part };
-    this.change(part, { quiet: true });
     this.refresh(begun);
+    this.change(part, { quiet: true });
     this.fields();
   }
 
