@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
 from numba.core import types
 from numba.core.caching import NullCache
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult, Flags
+from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from edgecritic.kernels._cache import MachineCode
+from edgecritic.kernels._pipeline import InnerCompiler, OuterCompiler, QuickFlags, inner_flags
 
 __all__ = ["KernelCache", "dispatcher"]
 
@@ -30,10 +32,13 @@ def dispatcher(function: Callable[..., Any], code: MachineCode | None, *, inner:
     inner : bool
         Whether only other kernels call it. None has a wrapper for calls from C.
     """
-    options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler} if inner else {}
+    options |= {"no_cpython_wrapper": inner, "pipeline_class": InnerCompiler if inner else OuterCompiler}
     options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     made: Any = numba.njit(**options)(function)
-    made._compiler._customize_flags = QuickFlags
+    compiler = made._compiler
+    compiler._customize_flags = QuickFlags
+    if not inner:
+        compiler.compile = _made_at_once(type(compiler))(compiler.compile)
     if inner:
         template_of = made.get_call_template
         made.get_call_template = lambda args, kws: template_of([_plain_type(one) for one in args], kws)
@@ -51,51 +56,21 @@ def _plain_type(given: Any) -> Any:
     return types.int64 if found == types.int32 else found
 
 
-class QuickFlags(Flags):
-    """Numba's flags, which it compares for every operation of a function, compared sooner."""
+@contextmanager
+def _made_at_once(compiler: type) -> Iterator[None]:
+    """Let functions of Numba that a kernel calls be compiled as inner kernels; collect no garbage meanwhile.
 
-    __slots__ = ()
-
-    def __hash__(self) -> int:
-        """Return the hash of all flags, the same for all of them."""
-        return _HASH_OF_FLAGS
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether all flags are equal."""
-        return self._values == getattr(other, "_values", None) or super().__eq__(other)
-
-
-_HASH_OF_FLAGS = hash(Flags())
-
-
-class InnerCode(JITCodeLibrary):
-    """The code of a kernel that only other kernels call: optimised, and turned into machine code, with them.
-
-    Numba does both for every kernel by itself too, which takes as long again.
+    Numba compiles under a lock, so nobody else's functions are compiled at that time.
     """
-
-    @property
-    def codegen(self) -> InnerCode:
-        """What is told of environments, which only code that can be called needs."""
-        return self
-
-    def set_env(self, name: str, env: Any) -> None:
-        """Do nothing."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-class InnerCompiler(Compiler):
-    """Numba's compiler, which puts the code into an `InnerCode`."""
-
-    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any) -> None:
-        library = InnerCode(targetctx.codegen(), "inner") if library is None else library
-        super().__init__(typingctx, targetctx, library, *rest)
+    before, collecting = compiler._customize_flags, gc.isenabled()  # type: ignore[attr-defined]
+    compiler._customize_flags = inner_flags  # type: ignore[attr-defined]
+    gc.disable()
+    try:
+        yield
+    finally:
+        compiler._customize_flags = before  # type: ignore[attr-defined]
+        if collecting:
+            gc.enable()
 
 
 class KernelCache(NullCache):

@@ -1,0 +1,176 @@
+"""Kernels are compiled without what they do not need: references are right, and others notice nothing."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from edgecritic.kernels._jit import kernel
+
+pytestmark = [
+    pytest.mark.kernels,
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled"),
+]
+
+
+def compiled(function):
+    from edgecritic.kernels._compile import dispatcher
+
+    return dispatcher(function, None, inner=False)
+
+
+@kernel
+def _itself(values, more):
+    return values
+
+
+@kernel
+def _with_room(values, more):
+    longer = np.zeros(values.size + more, dtype=np.int64)
+    for i in range(values.size):
+        longer[i] = values[i]
+    return longer if more > 0 else values
+
+
+@kernel
+def _total(values):
+    here = values[1:]
+    total = 0
+    for i in range(here.size):
+        total += here[i]
+    return total
+
+
+def read(values):
+    return _total(values) + _total(values[::-1]) + values.size
+
+
+def give_back(values):
+    return _itself(_itself(values, 0), 0)
+
+
+def give_longer(values):
+    return _with_room(_with_room(values, 0), 3)
+
+
+def give_part(values):
+    return values[2:]
+
+
+def give_both(values):
+    return values, _with_room(values[1:], 0)
+
+
+def keep_for_a_while(values):
+    kept = _with_room(values, 2)
+    for _ in range(3):
+        kept = _with_room(kept, 1)
+        values[0] += _total(_itself(kept, 0)) - _total(kept)
+    return _total(kept)
+
+
+def copy_part(values):
+    values[:2] = values[2:4]
+    return values[0]
+
+
+def pick(values):
+    return _total(values[values > 103])
+
+
+@pytest.fixture
+def held():
+    """How many pieces of memory Numba holds."""
+    from numba.core.runtime import _nrt_python, rtsys
+
+    counted = _nrt_python.memsys_stats_enabled()
+    _nrt_python.memsys_enable_stats()
+
+    def count():
+        gc.collect()
+        stats = rtsys.get_allocation_stats()
+        return stats.alloc - stats.free, stats.mi_alloc - stats.mi_free
+
+    yield count
+    if not counted:
+        _nrt_python.memsys_disable_stats()
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (read, lambda v: 2 * v.sum() - v[0] - v[-1] + v.size),
+        (give_back, lambda v: v),
+        (give_longer, lambda v: np.append(v, [0, 0, 0])),
+        (give_part, lambda v: v[2:]),
+        (give_both, lambda v: np.append(v, v[1:])),
+        (keep_for_a_while, lambda v: v[1:].sum()),
+        (copy_part, lambda v: v[2]),
+        (pick, lambda v: v[v > 103][1:].sum()),
+    ],
+)
+def test_references_to_arrays_are_counted_where_they_are_kept(function, expected, held):
+    """An array that is given is as alive as before; what is returned has its own reference, and no more."""
+    run = compiled(function)
+    values = np.arange(100, 120)
+    run(values)
+    references, pieces = sys.getrefcount(values), held()
+    for _ in range(50):
+        found = run(values)
+        parts = found if isinstance(found, tuple) else (found,)
+        np.testing.assert_array_equal(np.hstack([np.ravel(part) for part in parts]), expected(values).ravel())
+    del found, parts
+    assert sys.getrefcount(values) == references
+    assert held() == pieces
+
+
+def make(size):
+    return np.zeros(size, dtype=np.complex64)
+
+
+def make_two(size):
+    return np.zeros(size, dtype=np.complex64), np.empty(size, dtype=np.complex64)
+
+
+def test_functions_of_numba_are_compiled_once_for_all_kernels():
+    from numba.core import event
+
+    seen = []
+
+    class Listener(event.Listener):
+        def on_start(self, event):
+            seen.append((event.data["dispatcher"].py_func.__code__, event.data["args"]))
+
+        def on_end(self, event):
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        for function in (make, make_two):
+            compiled(function)(4)
+    assert len(seen) == len(set(seen)) > 4
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+@pytest.mark.parametrize("fails", [True, False])
+def test_functions_of_others_are_compiled_as_ever(fails, collecting):
+    import numba
+    from numba.core.dispatcher import _FunctionCompiler
+
+    before = _FunctionCompiler._customize_flags
+    was = gc.isenabled()
+    (gc.enable if collecting else gc.disable)()
+    try:
+        if fails:
+            with pytest.raises(numba.TypingError):
+                compiled(lambda values: values.nothing)(1)
+        else:
+            compiled(make)(2)
+        assert gc.isenabled() == collecting
+    finally:
+        (gc.enable if was else gc.disable)()
+    assert _FunctionCompiler._customize_flags is before
+    np.testing.assert_array_equal(numba.njit(error_model="numpy")(make)(3), [0, 0, 0])
