@@ -155,10 +155,11 @@ def _solve_in_two_steps(
     is alone is looked at once more.
     """
     rows, columns, scale = state.rows, state.columns, state.scale
+    alone = np.empty_like(rows.alone)
+    for row in range(alone.size):
+        alone[row] = rows.alone[row] // scale * scale
     rough = State(
-        Side(
-            np.empty_like(rows.mate), np.empty_like(rows.price), rows.alone // scale * scale, rows.price_limit
-        ),
+        Side(np.empty_like(rows.mate), np.empty_like(rows.price), alone, rows.price_limit),
         Side(
             np.full_like(columns.mate, ALONE),
             np.zeros_like(columns.price),
@@ -173,7 +174,10 @@ def _solve_in_two_steps(
         left += waiting[row]
     if left > most_waiting or _add_waiting(links, rough, search, waiting, 0, most_visits) < waiting.size:
         return False
-    room = -columns.alone.min()
+    lowest = columns.alone[0]
+    for column in range(columns.alone.size):
+        lowest = min(lowest, columns.alone[column])
+    room = -lowest
     for row in range(rows.mate.size):
         rows.mate[row] = rough.rows.mate[row]
         rows.price[row] = rough.rows.price[row] + room

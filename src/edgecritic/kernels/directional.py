@@ -116,7 +116,10 @@ def spread(state: Bytes, seeds: Int64s, offsets: Int64s) -> None:
 
     `state` is a flat uint8 array with a margin of zeros, `offsets` are the steps to the neighbours.
     """
-    stack = np.empty(np.count_nonzero(state), dtype=np.int64)
+    cells = 0
+    for place in range(state.size):
+        cells += state[place] != 0
+    stack = np.empty(cells, dtype=np.int64)
     for seed in seeds:
         if state[seed] != 1:
             continue

@@ -237,7 +237,8 @@ def remove_piece(marks: Bytes, levels: Bytes, least: int, x: int, y: int) -> Non
 @kernel
 def _doubled(values: Int32s, more: int) -> Int32s:
     larger = np.empty(2 * values.size + more, dtype=np.int32)
-    larger[: values.size] = values
+    for i in range(values.size):
+        larger[i] = values[i]
     return larger
 
 
@@ -293,8 +294,10 @@ def remove_segment(marks: Bytes, levels: Bytes, least: int, x: int, y: int) -> N
                     waiting[count] = place
                     count += 1
                 before = here
-    for index in np.flatnonzero(known):
+    for index in range(known.size):
         top, left = index // known.shape[1] * _TILE, index % known.shape[1] * _TILE
+        if not known[top // _TILE, left // _TILE]:
+            continue
         for row in range(top, min(top + _TILE, height)):
             for column in range(left, min(left + _TILE, width)):
                 if flags[(row + 1) * wide + column + 1] & _FOUND:

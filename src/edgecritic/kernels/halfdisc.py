@@ -222,7 +222,8 @@ def _smooth(line: Float32s, spare: Float32s, passes: int) -> None:
             here, ahead, to = line[:count], line[step:], spare[:count]
             for i in range(count):
                 to[i] = here[i] + ahead[i]
-            spare[count:] = line[count:]  # nothing is behind the end
+            for i in range(count, line.size):  # nothing is behind the end
+                spare[i] = line[i]
             line, spare = spare, line
             step *= 2
 
