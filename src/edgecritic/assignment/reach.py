@@ -76,19 +76,12 @@ def reach_of(pair: Pair, window: Any = None) -> tuple[Neighbourhood, float]:
 
 @functools.lru_cache(maxsize=16)
 def _ball(radius: float, spacing: tuple[float, ...]) -> Neighbourhood:
-    return _frozen(ball(radius, spacing))
+    return ball(radius, spacing)
 
 
 @functools.lru_cache(maxsize=16)
 def _box(side: int, spacing: tuple[float, ...]) -> Neighbourhood:
-    return _frozen(box(side, spacing))
-
-
-def _frozen(hood: Neighbourhood) -> Neighbourhood:
-    """Make the tables safe to share."""
-    for array in (hood.offsets, hood.distances, hood.costs):
-        array.flags.writeable = False
-    return hood
+    return box(side, spacing)
 
 
 def _check_size(offsets: float, what: str) -> None:

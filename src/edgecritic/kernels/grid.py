@@ -75,7 +75,7 @@ def ball_size(radius: float, spacing: Sequence[float]) -> float:
 
 
 def ball(radius: float, spacing: Sequence[float]) -> Neighbourhood:
-    """Return all offsets that meet `radius` (`longest`); small balls are shared: leave them as they are."""
+    """Return all offsets that meet `radius` (`longest`); small balls are shared."""
     sizes = tuple(spacing)
     small = ball_size(radius, sizes) < _SMALL_BALL
     return _kept_ball(radius, sizes) if small else _ball(radius, sizes)
@@ -121,8 +121,12 @@ def _levelled(squares: Float64s) -> Float64s:
 
 
 def _with_radii(offsets: Int64s, distances: Float64s, costs: Int64s) -> Neighbourhood:
+    """Make a neighbourhood of tables that are safe to share, and all of one type for kernels."""
     radii = tuple(int(r) for r in np.abs(offsets).max(axis=0))
-    return Neighbourhood(np.ascontiguousarray(offsets), distances, costs, radii)
+    made = Neighbourhood(np.ascontiguousarray(offsets), distances, costs, radii)
+    for table in (made.offsets, made.distances, made.costs):
+        table.flags.writeable = False
+    return made
 
 
 class Grid(NamedTuple):

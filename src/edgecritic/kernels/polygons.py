@@ -52,7 +52,7 @@ def smooth_axis(source: Bytes | Float32s, out: Float32s, weights: Float32s, axis
 
 @kernel
 def lay_polygons(
-    field: Bytes | Float32s,
+    field: Float32s,
     cells: Int64s,
     codes: Bytes,
     table: Int64s,

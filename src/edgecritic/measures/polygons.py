@@ -101,7 +101,7 @@ def of_mask(mask: BoolArray, spacing: tuple[float, ...], *, smooth: bool = True)
     sizes = np.array(front + spacing, dtype=np.float64)
     table, ends = _table(ndim, whole=smooth)
     padded = np.pad(mask, 1).view(np.uint8).reshape(front + tuple(n + 2 for n in mask.shape))
-    level = _filtered(padded, ndim) if smooth else padded
+    level = _filtered(padded, ndim) if smooth else padded.astype(np.float32)
     least = LEAST if smooth else 1.0
     firsts, starts, points = lay_polygons(level, cells, corners.ravel()[cut], table, ends, sizes, least)
     margins = [REACH if n > 1 else 0 for n in shape]
