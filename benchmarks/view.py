@@ -270,7 +270,8 @@ def fuzz(given: Given) -> Iterator[Figure]:
         for _ in range(count):
             parts = [rng.choice(PARTS if rng.random() < 0.5 else known) for _ in range(rng.randint(0, 6))]
             query = "&".join(
-                f"{rng.choice(['t', 'tol', 's', 'p'])}={rng.choice(VALUES)}" for _ in range(rng.randint(0, 3))
+                f"{rng.choice(['t', 'tol', 's', 'p', 'c'])}={rng.choice(VALUES)}"
+                for _ in range(rng.randint(0, 3))
             )
             path = "/" + "/".join(parts) + (f"?{query}" if query else "")
             method = rng.choice(["GET", "GET", "GET", "POST", "HEAD", "PUT", "OPTIONS"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import edgecritic
 from edgecritic.protocols.sweep import candidate_at
+from edgecritic.view.gallery import gallery_of_runs
 
 READY = "body[data-ready=yes]"
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 740}}
@@ -208,10 +211,40 @@ def test_a_volume_has_three_planes(volumes, open_page):
     assert "at=" in page.evaluate("() => location.hash")
 
 
+def test_classes_are_switched(classes, open_page, class_home):
+    page = open_page(classes)
+    results = json.loads((class_home / "run/results.json").read_text())
+    page.select_option("#wall-class", "car")
+    ods = results["detectors"][0]["classes"]["car"]["ods"]["f"]
+    page.wait_for_function(f"() => document.querySelector('#about').textContent.includes('{ods:.3f}')")
+    page.select_option("#wall-sort", "name")
+    assert page.locator("#wall-list li").last.locator("dd").first.text_content() == "F –"  # has no cars
+    open_first(page)
+    gallery = gallery_of_runs({"run": class_home / "run"})
+    for key, group in ((None, "car"), ("}", "road"), ("{", "car"), ("{", "traffic sign")):
+        if key:
+            page.keyboard.press(key)
+            page.wait_for_function(f"() => document.querySelector('#class').value === '{group}'")
+            page.wait_for_selector(READY)
+        set_range(page, "#thresholds input", 0.5)
+        settled(page)
+        counts = gallery.judged["good"]["im0"].counts["main"].group(group)
+        found, total = counts.matched_candidate[4], counts.candidate[4]
+        told = [int(one) for one in first_row(page)[3:]]
+        assert told == [found, total - found, counts.truth[4] - counts.matched_truth[4]]
+    assert not page.locator("#copy-command").is_visible()
+    again = open_page(page.evaluate("() => location.href"))
+    settled(again)
+    assert again.locator("#class").input_value() == "traffic sign"
+    assert first_row(again) == first_row(page)
+    assert not page.locator("#people").is_visible()
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_page_has_a_serious_fault(site, open_page, axe_faults, size, theme):
-    page = open_page(site, viewport=SIZES[size], color_scheme=theme)
+@pytest.mark.parametrize("what", ["site", "classes"])
+def test_no_page_has_a_serious_fault(request, open_page, axe_faults, size, theme, what):
+    page = open_page(request.getfixturevalue(what), viewport=SIZES[size], color_scheme=theme)
     page.wait_for_selector("#wall-list img")
     faults = []
     for name in ("wall", "image"):

@@ -71,14 +71,14 @@ export class ImagePage {
     if (!this.image) { this.tell("There is no such image in this run."); return; }
     const asked = (state.d ?? []).filter((one) => known.includes(one));
     this.detectors = asked.length ? asked : known.slice(0, 1);
-    const fresh = !before || before.i !== state.i || (before.p ?? "run") !== (state.p ?? "run") || !this.ready;
+    const fresh = !before || before.i !== state.i || (before.p ?? "run") !== (state.p ?? "run") || this.of !== this.gallery.class || !this.ready;
     if (fresh) { await this.open(); return; }
     if (this.detectors.some((one) => !this.pieces.has(one))) { await this.addDetectors(); return; }
     this.update();
   }
 
   query(more = {}) {
-    const given = { p: this.state.p, s: this.state.s, ...more }, made = new URLSearchParams();
+    const given = { c: this.of, p: this.state.p, s: this.state.s, ...more }, made = new URLSearchParams();
     for (const [name, value] of Object.entries(given)) if (value !== undefined && value !== null) made.set(name, value);
     const text = made.toString();
     return text ? `?${text}` : "";
@@ -86,6 +86,7 @@ export class ImagePage {
 
   async open() {
     const turn = ++this.opening, begun = performance.now();
+    this.of = this.gallery.class;
     this.ready = false;
     document.body.dataset.ready = "no";
     this.pieces = new Map();
@@ -177,7 +178,7 @@ export class ImagePage {
 
   fetchPhotos(places) {
     if (!this.image.photo || !this.layers.has("p")) return null;
-    return this.fetchPlanes(places.map(([axis, index]) => [`photo/${axis}/${index}`, () => bitmap(`/photo/${this.image.id}/${axis}/${index}`)]));
+    return this.fetchPlanes(places.map(([axis, index]) => [`photo/${axis}/${index}`, () => bitmap(`/photo/${this.image.id}/${axis}/${index}${this.query({ s: undefined, p: undefined })}`)]));
   }
 
   fetchStrengths(places, detectors) {
@@ -402,7 +403,7 @@ export class ImagePage {
   }
 
   thresholdFields() {
-    const box = $("thresholds"), key = `${this.image.id} ${this.detectors}`;
+    const box = $("thresholds"), key = `${this.image.id} ${this.of} ${this.detectors}`;
     if (box.dataset.key !== key) {
       box.dataset.key = key;
       box.replaceChildren(...this.detectors.map((detector, at) => this.thresholdField(detector, at)));
@@ -504,6 +505,7 @@ export class ImagePage {
       const piece = this.pieces.get(detector), known = this.gallery.detectors.find((one) => one.id === detector);
       return { colour: this.lineColour(detector), image: piece.curve, set: known.curve, point: piece.reply };
     }));
+    $("copy-command").hidden = this.replies.some((one) => one.command === null);
     const own = this.state.tol === undefined && this.state.s === undefined && (this.state.p ?? "run") === "run";
     say($("chart-text"), `Thick: this image. Dashed: the data set${own ? "" : ", by the protocol of the run"}. Dot: what is shown; ring: the data set at this threshold.`);
   }
@@ -516,12 +518,18 @@ export class ImagePage {
     const at = Number(event.key) - 1;
     if (event.key === "[") this.step(-1);
     else if (event.key === "]") this.step(1);
+    else if (event.key === "{" || event.key === "}") this.nextClass(event.key === "}" ? 1 : -1);
     else if (event.key === "," || event.key === ".") this.nudge(event.key === "." ? 1 : -1);
     else if (event.key === "<" || event.key === ">") this.set({ tol: Math.min(this.facts.most, Math.max(0, Number(((this.state.tol ?? this.facts.tolerance) + (event.key === ">" ? 0.1 : -0.1)).toFixed(3)))) });
     else if (event.key === "b" || event.key === "d") this.change({ mode: this.mode === { b: "blink", d: "difference" }[event.key] ? "side" : { b: "blink", d: "difference" }[event.key] });
     else if (at >= 0 && at < LAYERS.length) this.toggleLayer(LAYERS[at][0]);
     else return;
     event.preventDefault();
+  }
+
+  nextClass(by) {
+    const { classes } = this.gallery, many = classes.length;
+    if (many) this.change({ c: classes[(classes.indexOf(this.of) + by + many) % many], t: undefined });
   }
 
   nudge(by) {
