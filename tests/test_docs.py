@@ -247,6 +247,7 @@ def test_every_layout_has_its_example():
 
 def test_links_lead_somewhere(reference):
     made = {f"reference/{name}" for name in reference.pages(pictures=False)}
+    made |= {f"notebooks/{path.stem}.md" for path in (DOCS / "notebooks").glob("*.ipynb")}
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         text = BLOCK.sub("", page.read_text(encoding="utf-8"))
         for target, anchor in re.findall(r"\]\(([^)#:]*?)(#[^)]*)?\)", text):
