@@ -104,7 +104,7 @@ def test_rules_of_classes_are_those_of_seal(name):
     protocol = get_protocol(name)
     rules = protocol.classes
     tolerance, ignored, crop, radius, thin = SEAL_RULES[name]
-    assert protocol.relative_tolerance == tolerance
+    assert (protocol.relative_tolerance, protocol.thin) == (tolerance, "-thin" in name)
     assert (set(rules.ignored), rules.crop, rules.thin) == (ignored, crop, thin)
     assert rules.truth == ("stored" if radius is None else "labels")
     assert radius in (None, rules.radius)
