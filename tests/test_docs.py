@@ -155,19 +155,22 @@ for room in {rooms}:
 import numpy as np
 import edgecritic
 from edgecritic.cli.main import main
-from edgecritic.report.benchmark import benchmark_report
+from edgecritic.report.benchmark import benchmark_report, section_modules
 from edgecritic.report.text import report_text
 from edgecritic.report.view import View
 
 one, two = np.eye(5, dtype=bool), np.ones((5, 5), bool)
 found = edgecritic.match(one, two, strategy="overlap", tolerance=1)
 assert (found.tp, found.fp, found.fn) == (5, 0, 20), found
+assert found.pairs.shape == (5, 2, 2)  # one_to_one promises them
 assert "overlap" in edgecritic.available("strategies")
 made = runpy.run_path({str(ROOT / "tests/report_results.py")!r})
 report = benchmark_report(View(made["make_results"](2, 3)))
 names = [section.key for section in report.sections]
 assert names.index("leaderboard") < names.index("r50") < names.index("curves"), names
 assert "Recall at precision one half" in report_text(report)
+orders = [module.ORDER for module in section_modules()]
+assert len(orders) == len(set(orders)), orders
 assert main(["study", "density", "--out", {str(tmp_path / "out")!r}]) == 0
 """
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])

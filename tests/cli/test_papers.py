@@ -76,21 +76,11 @@ def test_commands_of_the_papers_run(words, place, monkeypatch, capsys):
         shutil.move("photo.png", "sobel.png")
         shutil.copy("BSDS500/images/val/86000.png", "photo.png")
         given[2] = "BSDS500/groundTruth/val/86000.mat"
-    if "--beside" in given:
-        first = [
-            "study",
-            "labels",
-            "--data",
-            "BSDS500",
-            "--split",
-            "val",
-            "--draws",
-            "1",
-            "-q",
-            "-o",
-            "labels",
-        ]
-        assert main(first) == 0
+    if "--beside" in given and not Path("labels/labels.json").exists():  # a command above it leaves it
+        assert (
+            main(["study", "labels", "--data", "BSDS500", "--split", "val", "--draws", "1", "-o", "labels"])
+            == 0
+        )
     small = SMALL.get(given[1], []) if given[0] == "study" else []
     status = main([*given, *small])
     told = capsys.readouterr()
