@@ -138,7 +138,12 @@ def _replying(endpoint: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
 
 
 def _admit_and_work(request: Request, view: View, rule: Rule) -> Response:
-    return _admit(request, rule.role) or _work(request, view, rule, ())
+    """Let a caller in and run a view without a body; what only reads sees one moment in all of it."""
+    if rule.locks:
+        return _admit(request, rule.role) or _work(request, view, rule, ())
+    with studio_of(request).database.reading() as session:
+        made: Response = _refusal(request, session, rule.role) or view(request, session)
+        return made
 
 
 async def _recognise(request: Request) -> None:
@@ -160,17 +165,19 @@ async def _recognise(request: Request) -> None:
 
 
 def _admit(request: Request, role: Role) -> Response | None:
-    """Let a caller in, or refuse; pages lead strangers to the login. Takes no lock."""
-    if role == "anyone":
-        return None
-    studio = studio_of(request)
-    with studio.database.reading() as session:
-        if role == "guest":
-            guest_of(request, session)
-        elif not studio.is_owner(request, session):
-            if request.method == "GET" and wants_page(request):
-                return RedirectResponse("/login", 303)
-            raise Refused("only the owner may do this; log in first")
+    """Let a caller in, or refuse; takes no lock."""
+    with studio_of(request).database.reading() as session:
+        return _refusal(request, session, role)
+
+
+def _refusal(request: Request, session: Session, role: Role) -> Response | None:
+    """Return nothing for who may come in; pages lead strangers to the login, others are refused."""
+    if role == "guest":
+        guest_of(request, session)
+    elif role == "owner" and not studio_of(request).is_owner(request, session):
+        if request.method == "GET" and wants_page(request):
+            return RedirectResponse("/login", 303)
+        raise Refused("only the owner may do this; log in first")
     return None
 
 
