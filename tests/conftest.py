@@ -25,7 +25,7 @@ settings.load_profile("ci")  # the same examples in every run; `make fuzz` takes
 
 os.environ["EDGECRITIC_CACHE"] = "off"  # tests neither use nor fill the cache of whoever runs them
 
-NEEDS = frozenset({"data", "browser", "torch", "notebooks"})
+NEEDS = frozenset({"data", "browser", "torch", "jax", "notebooks"})
 """What a test may need: known by its marker or by the fixture of that name."""
 
 
@@ -52,6 +52,12 @@ def torch() -> Any:
     """The library torch; the test is skipped where it or torchmetrics is absent."""
     pytest.importorskip("torchmetrics")
     return pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="session")
+def jax() -> Any:
+    """The library JAX; the test is skipped where it is absent."""
+    return pytest.importorskip("jax")
 
 
 FLAGS = (

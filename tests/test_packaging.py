@@ -26,7 +26,9 @@ def test_one_version_everywhere():
     cited = re.search(r"^version: *\"?([0-9.]+)", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
     assert cited
     assert cited[1] == PROJECT["version"]
-    assert re.search(r"^## \[", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert newest
+    assert newest[1] in ("Unreleased", PROJECT["version"])
 
 
 def test_minimum_versions_are_those_that_were_tested():

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgecritic.datasets.cases import Case
 from edgecritic.datasets.spacing import Sizes
@@ -24,8 +25,9 @@ from edgecritic.protocols.sweep import candidate_at, sweep, sweep_maps
 from edgecritic.run.cores import usable_cores
 from edgecritic.run.judge import Judged, Loaded, Reading
 from edgecritic.run.judge_tiles import in_tiles
+from edgecritic.view.pictures import photo_of
 
-__all__ = ["Opened", "State", "View", "most_tolerance", "plane_of"]
+__all__ = ["Opened", "State", "View", "asks_as_judged", "most_tolerance", "plane_of", "view_of"]
 
 _FARTHEST = 4.0
 _LEAST_REACH = 8.0
@@ -45,12 +47,15 @@ class State:
     strategy : str
     protocol : Protocol
         Says what is suppressed and thinned, and what of a truth is its boundary.
+    group : str or None
+        The class that is looked at, where classes are judged.
     """
 
     threshold: float
     tolerance: float
     strategy: str
     protocol: Protocol
+    group: str | None = None
 
     @property
     def rule(self) -> Protocol:
@@ -111,6 +116,7 @@ class Opened:
             raise InputError(
                 f"{case.id}: prediction and truth differ in size: {first.shape} and {self.shape}"
             )
+        self.annotators = len(self.loaded.truths)
         self._truths = {protocol.truth: self._masked(self.loaded.truths)}
         self._suppressed: tuple[str, FloatArray] = "", np.zeros(0)
 
@@ -121,7 +127,7 @@ class Opened:
     def weight(self) -> int:
         """Bytes in memory, with some of what states will need."""
         pixels = int(np.prod(self.shape))
-        maps = 2 * len(self.loaded.truths) + len(self.segmentations)
+        maps = 2 * self.annotators + len(self.segmentations)
         files = sum(len(one.data) for one in self.loaded.case.contents.values())
         return pixels * (maps + 24) + files
 
@@ -151,6 +157,10 @@ class Opened:
             self._suppressed = protocol.nms, found
         return found
 
+    def photo(self) -> NDArray[np.uint8] | None:
+        """Return the photo (or scan), if there is one of the size of the maps."""
+        return photo_of(self.loaded.case, self.shape)
+
     def thresholds(self, protocol: Protocol) -> list[float]:
         """Return the thresholds that a benchmark looks at."""
         if self.segmentations:
@@ -177,28 +187,41 @@ class Opened:
 
     def view(self, state: State) -> View:
         """Match the candidate with every annotator."""
-        candidate, truths = self.candidate(state), self.truths(state.protocol.truth)
-        chosen = within_tolerance(state.strategy, state.tolerance, self.sizes)
-
-        def one(truth: BoolArray) -> Matching:
-            return match(candidate, truth, strategy=chosen, spacing=self.spacing)
-
-        matchings = tuple(_matching.map(one, truths))
-        counted = pool_matchings(matchings, candidate, truths, strategy=chosen, spacing=self.spacing)
-        return View(candidate, matchings, Counts.of_one(counted, threshold=state.threshold))
+        truths = self.truths(state.protocol.truth)
+        return view_of(self.candidate(state), truths, state, self.sizes, self.spacing)
 
     def curve(self, state: State) -> Counts:
         """Return the counts at all thresholds of the protocol; of the run's own rule what it has found."""
-        own = self.loaded.protocol
-        if self.judged is not None and not self.changed and state.protocol.digest == own.digest:
-            same = state.tolerance == own.tolerance_for(self.shape, self.spacing)
-            if same and state.strategy == own.strategy:
-                return self.judged.counts["main"]
+        own = asks_as_judged(state, self.loaded.protocol, self.shape, self.spacing)
+        if own and self.judged is not None and not self.changed:
+            return self.judged.counts["main"]
         options: dict[str, Any] = {"protocol": state.rule, "mask": self.mask, "spacing": self.spacing}
         truths = list(self.truths(state.protocol.truth))
         if self.segmentations:
             return sweep_maps(self.segmentations, truths, **options).counts
         return sweep(self.loaded.strength, truths, **options).counts
+
+
+def view_of(
+    candidate: BoolArray, truths: Sequence[BoolArray], state: State, sizes: Sizes, spacing: Sizes | None
+) -> View:
+    """Match a candidate with the truth of every annotator."""
+    chosen = within_tolerance(state.strategy, state.tolerance, sizes)
+
+    def one(truth: BoolArray) -> Matching:
+        return match(candidate, truth, strategy=chosen, spacing=spacing)
+
+    matchings = tuple(_matching.map(one, truths))
+    counted = pool_matchings(matchings, candidate, truths, strategy=chosen, spacing=spacing)
+    return View(candidate, matchings, Counts.of_one(counted, threshold=state.threshold))
+
+
+def asks_as_judged(
+    state: State, protocol: Protocol, shape: Sequence[int], spacing: Sizes | None = None
+) -> bool:
+    """Tell whether a state asks for what a run by this protocol has found."""
+    same = state.protocol.digest == protocol.digest and state.strategy == protocol.strategy
+    return same and state.tolerance == protocol.tolerance_for(tuple(shape), spacing)
 
 
 def plane_of(array: Any, ndim: int, axis: int, index: int) -> Any:

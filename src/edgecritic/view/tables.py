@@ -18,9 +18,11 @@ from edgecritic.view.packing import places
 __all__ = ["curve_record", "gallery_record", "view_record"]
 
 
-def gallery_record(gallery: Gallery, protocols: Mapping[str, Protocol]) -> dict[str, Any]:
-    """Return all detectors and images with what is known of them."""
-    detectors = [_detector(gallery, key, one.name) for key, one in gallery.detectors.items()]
+def gallery_record(
+    gallery: Gallery, protocols: Mapping[str, Protocol], group: str | None = None
+) -> dict[str, Any]:
+    """Return all detectors and images with what is known of them, or of one class of them."""
+    detectors = [_detector(gallery, key, one.name, group) for key, one in gallery.detectors.items()]
     best = [one["threshold"] for one in detectors]
     total = len(gallery.images) * len(gallery.detectors)
     return {
@@ -29,18 +31,19 @@ def gallery_record(gallery: Gallery, protocols: Mapping[str, Protocol]) -> dict[
         "protocols": [{"id": key, "name": one.id, "title": one.title} for key, one in protocols.items()],
         "strategies": list(dict.fromkeys((gallery.protocol.strategy, *STRATEGIES))),
         "detectors": detectors,
-        "images": [_image(gallery, key, name, best) for key, name in gallery.images.items()],
+        "classes": list(gallery.groups),
+        "class": group,
+        "images": [_image(gallery, key, name, best, group) for key, name in gallery.images.items()],
         "judged": [total - len(gallery.waiting), total],
         "notes": gallery.notes,
     }
 
 
-def _detector(gallery: Gallery, key: str, name: str) -> dict[str, Any]:
+def _detector(gallery: Gallery, key: str, name: str, group: str | None) -> dict[str, Any]:
     """Return what is known of a detector; `threshold` is that of the largest F among those evaluated."""
-    result = gallery.result(name)
-    if result is None:
+    summary = gallery.summary(name, group)
+    if summary is None:
         return {"id": key, "name": name, "ods": None, "threshold": None, "curve": None}
-    summary = result.summary
     whole, threshold = summary.as_dict(), float(summary.thresholds[int(np.argmax(summary.f))])
     return {
         "id": key,
@@ -51,11 +54,13 @@ def _detector(gallery: Gallery, key: str, name: str) -> dict[str, Any]:
     }
 
 
-def _image(gallery: Gallery, key: str, name: str, best: Sequence[float | None]) -> dict[str, Any]:
+def _image(
+    gallery: Gallery, key: str, name: str, best: Sequence[float | None], group: str | None
+) -> dict[str, Any]:
     numbers, shape = [], None
     for one, threshold in zip(gallery.detectors.values(), best, strict=True):
         item = gallery.judged.get(one.name, {}).get(name)
-        numbers.append(None if item is None else _numbers(item, threshold))
+        numbers.append(None if item is None else _numbers(item, threshold, group))
         shape = shape if item is None else item.numbers["shape"]
     photo = next(iter(gallery.detectors.values())).cases[name].image is not None
     return {
@@ -68,9 +73,16 @@ def _image(gallery: Gallery, key: str, name: str, best: Sequence[float | None]) 
     }
 
 
-def _numbers(item: Judged, threshold: float | None) -> dict[str, Any]:
-    """Return F at the data set's threshold, and F and threshold of the image's own best one."""
+def _numbers(item: Judged, threshold: float | None, group: str | None) -> dict[str, Any] | None:
+    """Return F at the data set's threshold, and F and threshold of the image's own best one.
+
+    None of a class that the image neither has nor is said to have.
+    """
     counts = item.counts["main"]
+    if group is not None:
+        counts = counts.group(group)
+        if not counts.truth.any() and not counts.candidate.any():
+            return None
     f, at = counts.f, int(counts.f.argmax())
     place = np.flatnonzero(counts.thresholds == threshold)
     return {

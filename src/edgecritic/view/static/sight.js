@@ -9,6 +9,8 @@ export class Space {
     this.inPixels = !spacing;
   }
 
+  get size() { return this.shape.reduce((product, one) => product * one); }
+
   get axes() { return this.volume ? [0, 1, 2] : [0]; }
 
   place(flat) {
@@ -37,7 +39,7 @@ export class Sight {
   constructor(reply, truths, people, space) {
     Object.assign(this, { reply, truths, people, space });
     this.candidate = reply.arrays.candidate;
-    const size = space.shape.reduce((product, one) => product * one), missed = [];
+    const { size } = space, missed = [];
     /** By pixel: whether it is a hit, and how many people's truth is missed there. */
     this.hit = new Uint8Array(size);
     this.missedBy = new Uint16Array(size);
