@@ -24,7 +24,7 @@ SMALL = {
     "matching": ["--most", "1", "--inter", "2", "--canny", "1"],
     "pairing": ["--samples", "4", "--points", "30,60"],
     "noise": ["--snr", "4", "--scenes", "1"],
-    "truths": ["--most", "1"],
+    "truths": ["--most", "1", "-d", "sobel", "canny(sigma=1)", "-m", "fom_star", "hausdorff"],
     "labels": ["--draws", "1"],
     "retrain": ["--most", "1", "--draws", "5"],
     "complexity": ["--most", "1"],
