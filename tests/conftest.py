@@ -107,6 +107,13 @@ def printed_json_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "print_json", validated)
 
 
+@pytest.fixture
+def hasty_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the parts of figures where they are put first: arranging them takes as long as drawing them."""
+    engine = pytest.importorskip("matplotlib.layout_engine").ConstrainedLayoutEngine
+    monkeypatch.setattr(engine, "execute", lambda *_: None)
+
+
 SERIOUS = """async () => {
   const found = await axe.run(document, { resultTypes: ["violations"] });
   return found.violations.filter((one) => ["serious", "critical"].includes(one.impact))
