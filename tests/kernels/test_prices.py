@@ -74,14 +74,14 @@ def problems(draw):
 @FEW
 @given(problems(), st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_prices_prove_the_matching_after_every_update(problem, shares):
-    """Each pixel has one row here; at every step a random part of them is wanted."""
-    costs, state, rng = problem
+    """Each pixel with links has one row here; at every step a random part of the pixels is wanted."""
+    costs, everyone, rng = problem
     count = len(costs)
-    numbers = np.arange(count, dtype=np.int32)
-    web = WebOfLinks(
-        links_of(costs), links_of(costs.T), numbers, Groups(np.arange(count + 1, dtype=np.int64), numbers)
-    )
-    changing = new_changing(web, state)
+    linked = np.flatnonzero((costs >= 0).any(axis=1)).astype(np.int32)
+    near = costs[linked]
+    state = new_state(everyone.rows.alone[linked], everyone.columns.alone, int(everyone.scale))
+    web = WebOfLinks(links_of(near), links_of(near.T), linked, np.array([0, linked.size]))
+    changing = new_changing(web, state, count)
     present = np.zeros(count, dtype=bool)
     for share in shares:
         wanted = rng.random(count) < share
@@ -89,11 +89,13 @@ def test_prices_prove_the_matching_after_every_update(problem, shares):
         groups = (Groups(np.array([0, part.size]), part.astype(np.int32)) for part in (new, gone))
         counts = sweep(changing, *groups)
         present = wanted
-        np.testing.assert_array_equal(state.rows.mate != ABSENT, present)
+        np.testing.assert_array_equal(changing.present, present)
+        np.testing.assert_array_equal(state.rows.mate != ABSENT, present[linked])
         check_prices(web.rows, state)
         assert (changing.search.arrival == FAR).all()
+        assert (changing.offers.arrival == FAR).all()
         assert counts.tolist() == [[np.count_nonzero(state.rows.mate >= 0)] * 2]
-        np.testing.assert_array_equal(changing.partners, state.rows.mate >= 0)
+        np.testing.assert_array_equal(changing.partners[linked], state.rows.mate >= 0)
 
 
 @FEW

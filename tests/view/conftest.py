@@ -6,14 +6,17 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
 import uvicorn
+from PIL import Image
 
 from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import write
+from edgecritic.maps.classes import class_boundaries
 from edgecritic.view.app import create_app
 from edgecritic.view.gallery import Gallery, gallery_of_runs
 from edgecritic.web.serving import server_config
@@ -99,6 +102,83 @@ def volumes(tmp_path_factory) -> Iterator[str]:
     gallery = gallery_of_folders(sources, get_protocol("volume(tolerance=1)"))
     gallery.judge_rest()
     server = Server(gallery)
+    yield server.url
+    server.close()
+
+
+CLASSES = """
+id = "blocks"
+tolerance = 2.0
+thresholds = 9
+[classes]
+names = ["road", "traffic sign", "car"]
+others = [0]
+radius = 1
+thin = true
+crop = 2
+internal = "remove"
+"""
+
+
+@pytest.fixture(scope="session")
+def class_home(tmp_path_factory):
+    """Labels of three images, the third without cars, two with photos; and a run of two detectors on them."""
+    place = tmp_path_factory.mktemp("classes")
+    (place / "blocks.toml").write_text(CLASSES)
+    for folder in ("truth", "poor", "photos"):
+        (place / folder).mkdir()
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        blocks = rng.integers(0, 3 if seed == 2 else 4, (4, 5))
+        labels = np.kron(blocks, np.ones((10, 10), np.uint8)).astype(np.uint8)
+        Image.fromarray(labels).save(place / f"truth/im{seed}.png")
+        truth = class_boundaries(labels, [1, 2, 3], radius=1, thin=True)
+        noise = (rng.random(truth.shape) < 0.05) & truth.any(axis=(1, 2), keepdims=True)
+        for number, one in enumerate(np.roll(truth, 1, axis=1) | noise, start=1):
+            folder = place / f"good/class_{number:03d}"
+            folder.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(np.rint(one * rng.integers(50, 256, one.shape)).astype(np.uint8)).save(
+                folder / f"im{seed}.png"
+            )
+        np.save(place / f"poor/im{seed}.npy", (rng.random(truth.shape) * (truth | noise)).astype(np.float32))
+        if seed < 2:
+            Image.fromarray(rng.integers(0, 256, (80, 100, 3), np.uint8)).save(place / f"photos/im{seed}.png")
+    words = [f"{name}={place / name}" for name in ("good", "poor")]
+    more = ["--truth", place / "truth", "--images", place / "photos", "--protocol", place / "blocks.toml"]
+    assert main(["bench", *words, *map(str, more), "--bootstrap", "0", "-q", "-o", str(place / "run")]) == 0
+    return place
+
+
+@pytest.fixture(scope="module")
+def classes(class_home) -> Iterator[str]:
+    """The address of a viewer of a run of classes."""
+    server = Server(gallery_of_runs({"run": class_home / "run"}))
+    yield server.url
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def raster_home(tmp_path_factory) -> Iterator[Path]:
+    """A map that counts as too large for memory, and a run on it."""
+    place = tmp_path_factory.mktemp("raster")
+    rng = np.random.default_rng(2)
+    truth = np.zeros((1300, 1500), bool)
+    truth[::40], truth[:, ::60] = True, True
+    found = np.roll(truth, 1, axis=0) | (rng.random(truth.shape) < 0.003)
+    np.save(place / "truth.npy", truth)
+    np.save(place / "found.npy", found * rng.integers(60, 256, truth.shape, np.uint8))
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr("edgecritic.datasets.rasters.PIXEL_LIMIT", 10**6)
+        words = [f"mine={place / 'found.npy'}", "--truth", place / "truth.npy", "--also", "none", "-q"]
+        more = ["--protocol", "bsds(tolerance=2,thresholds=9)", "--bootstrap", "0", "-o", place / "run"]
+        assert main(["bench", *map(str, (*words, *more))]) == 0
+        yield place
+
+
+@pytest.fixture(scope="module")
+def raster(raster_home) -> Iterator[str]:
+    """The address of a viewer of a raster that was judged in tiles."""
+    server = Server(gallery_of_runs({"run": raster_home / "run"}))
     yield server.url
     server.close()
 

@@ -93,9 +93,9 @@ def test_files_that_have_changed_are_told(home, tmp_path, client_of):
         assert client.get(f"/open/{image}/{detector}").json()["changed"] == (one.name == "good")
 
 
-def test_classes_are_refused(home):
-    with pytest.raises(InputError, match="only boundaries without classes"):
-        gallery_of_folders(folders(home), get_protocol("sbd"))
+def test_regions_are_refused(home):
+    with pytest.raises(InputError, match="judges regions"):
+        gallery_of_folders(folders(home), get_protocol("bsds-regions"))
 
 
 def test_single_maps_and_the_command(home, capsys, monkeypatch):

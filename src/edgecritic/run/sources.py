@@ -60,12 +60,16 @@ class Sources:
         DataError
             If a folder is not there, or holds nothing that fits.
         """
-        for place in self.places():
-            if not place.exists():
-                raise DataError("is not there (any more)", path=place)
+        self.check()
         return data_sets(
             dict(self.detectors), self.truth, images=self.images, masks=self.masks, split=self.split
         )
+
+    def check(self) -> None:
+        """Refuse folders that are gone."""
+        for place in self.places():
+            if not place.exists():
+                raise DataError("is not there (any more)", path=place)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""

@@ -10,14 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from edgecritic.datasets.cases import Case, Dataset
+from edgecritic.datasets.class_cases import ClassCase
 from edgecritic.datasets.names import natural_key
 from edgecritic.errors import DataError, InputError
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.human import human_level
 from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.summary import Summary
 from edgecritic.run.bench_results import pooled
+from edgecritic.run.classes import ClassJob, class_jobs, judge_classes
 from edgecritic.run.finished import gather_runs, load_run
 from edgecritic.run.judge import Job, Judged, Reading, judge
+from edgecritic.run.judge_tiles import in_tiles
+from edgecritic.run.plan import Plan
 from edgecritic.run.results import Failure
 from edgecritic.run.sources import Sources, read_sources
 
@@ -64,8 +69,14 @@ class Gallery:
     roots : tuple of Path
         Only files in these folders are opened.
     notes : list of str
-    waiting : list of Job
+    waiting : list of Job or ClassJob
         What is still to be judged.
+    groups : tuple of str
+        The classes, where the protocol judges some.
+    resize : str or None
+        How predictions of classes were resized.
+    rasters : frozenset of str
+        The images that are too large to be shown as a whole.
     """
 
     title: str
@@ -76,7 +87,10 @@ class Gallery:
     agreement: dict[str, float]
     roots: tuple[Path, ...]
     notes: list[str] = field(default_factory=list)
-    waiting: list[Job] = field(default_factory=list)
+    waiting: list[Job | ClassJob] = field(default_factory=list)
+    groups: tuple[str, ...] = ()
+    resize: str | None = None
+    rasters: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         self._pooled: dict[str, tuple[int, BenchmarkResult]] = {}
@@ -84,13 +98,20 @@ class Gallery:
     def case(self, detector: Detector, image: str) -> Case:
         """Return the files of an image, if all of them are where they may be read."""
         case = detector.cases[image]
-        for path in (case.prediction, case.image, case.mask, *case.truths):
+        maps = case.maps.values() if isinstance(case, ClassCase) else ()
+        for path in (case.prediction, case.image, case.mask, *case.truths, *maps):
             if path is not None and not any(_inside(path, root) for root in self.roots):
                 raise DataError(f"{image}: a file of it is a link out of the folders of this run")
         return case
 
-    def result(self, name: str) -> BenchmarkResult | None:
-        """Return the numbers of a detector over all images that are judged."""
+    def summary(self, name: str, group: str | None) -> Summary | None:
+        """Return the numbers of a detector, or of one of its classes, over all images that are judged."""
+        result = self._result(name)
+        if result is None or group is None:
+            return None if result is None else result.summary
+        return result.groups.get(group)
+
+    def _result(self, name: str) -> BenchmarkResult | None:
         items = dict(self.judged.get(name, {}))
         known = self._pooled.get(name)
         if known is None or known[0] != len(items):
@@ -103,11 +124,11 @@ class Gallery:
         """Judge what is not judged yet, until `ended` (an event) is set."""
         while self.waiting and not (ended is not None and ended.is_set()):
             job = self.waiting[0]
-            found = judge(job)
-            if isinstance(found, Failure):
-                self.notes.append(f"{job.detector}, {job.case.id}: {found.message}")
-            else:
-                self.add(found)
+            for found in judge_classes(job) if isinstance(job, ClassJob) else [judge(job)]:
+                if isinstance(found, Failure):
+                    self.notes.append(f"{job.detector}, {job.case.id}: {found.message}")
+                else:
+                    self.add(found)
             self.waiting.pop(0)
 
     def add(self, item: Judged) -> None:
@@ -138,14 +159,14 @@ def gallery_of_runs(places: Mapping[str, str | Path]) -> Gallery:
     plan = next(iter(runs.values())).plan
     _check_protocol(plan.protocol)
     sources = {id(run): read_sources(run.folder) for run in runs.values()}
-    sets = {id(run): _files(sources[id(run)], run.folder) for run in runs.values()}
+    sets = {id(run): _files(sources[id(run)], plan, run.folder) for run in runs.values()}
     detectors = {
         name: Detector(name, _by_id(sets[id(run)][old]), sources[id(run)].reading, sources[id(run)].truth)
         for name, run, old in named
         if name in judged
     }
     every = {image for _, run, old in named for image in run.judged.get(old, ())}
-    return _gallery(
+    made = _gallery(
         " + ".join(places),
         plan.protocol,
         detectors,
@@ -156,6 +177,8 @@ def gallery_of_runs(places: Mapping[str, str | Path]) -> Gallery:
             *(f"{one.detector}, {one.id}: {one.message}" for run in runs.values() for one in run.failures),
         ],
     )
+    made.resize = plan.resize
+    return made
 
 
 def gallery_of_folders(sources: Sources, protocol: Protocol) -> Gallery:
@@ -167,7 +190,11 @@ def gallery_of_folders(sources: Sources, protocol: Protocol) -> Gallery:
         If a folder is not there, or nothing in it belongs together.
     """
     _check_protocol(protocol)
-    sets = sources.cases()
+    jobs: list[ClassJob] = []
+    if protocol.classes is None:
+        sets = sources.cases()
+    else:
+        sets, jobs = _class_files(sources, protocol, None)
     common = set.intersection(*(set(_by_id(found)) for found in sets.values()))
     if not common:
         raise InputError("no image has a prediction of every detector")
@@ -185,7 +212,7 @@ def gallery_of_folders(sources: Sources, protocol: Protocol) -> Gallery:
         ", ".join(sources.detectors), protocol, detectors, {}, [sources], _left_out(len(every - common))
     )
     first = next(iter(detectors))
-    made.waiting = [
+    made.waiting = [job for job in jobs if job.case.id in common] or [
         Job(
             name,
             detectors[name].cases[image],
@@ -202,22 +229,44 @@ def gallery_of_folders(sources: Sources, protocol: Protocol) -> Gallery:
 
 
 def _check_protocol(protocol: Protocol) -> None:
-    if protocol.classes is not None or protocol.judges != "boundaries":
+    if protocol.judges != "boundaries":
         raise InputError(
-            f"protocol {protocol.id} judges {'classes' if protocol.classes else 'regions'}, and only "
-            "boundaries without classes can be shown"
+            f"protocol {protocol.id} judges {protocol.judges}, and only boundaries can be shown",
+            remedy="judge the boundaries of the same files, with regions beside them: "
+            "edgecritic bench --also regions",
         )
 
 
-def _files(sources: Sources, folder: Path) -> dict[str, Dataset]:
+def _files(sources: Sources, plan: Plan, folder: Path) -> dict[str, Dataset]:
     try:
-        return sources.cases()
+        if plan.protocol.classes is None:
+            return sources.cases()
+        return _class_files(sources, plan.protocol, plan.resize)[0]
     except DataError as error:
         raise DataError(
             f"the files that were judged cannot be found: {error}",
             path=folder,
             remedy="bring them back, or name them: edgecritic view NAME=FOLDER --truth FOLDER",
         ) from error
+
+
+def _class_files(
+    sources: Sources, protocol: Protocol, resize: str | None
+) -> tuple[dict[str, Dataset], list[ClassJob]]:
+    """Find the files of all classes of every detector, and the work to judge them."""
+    sources.check()
+    places: dict[str, Any] = {"images": sources.images, "masks": sources.masks, "split": sources.split}
+    sets, jobs, _ = class_jobs(
+        sources.detectors,
+        sources.truth,
+        protocol=protocol,
+        extras=(),
+        folder=None,
+        fresh=False,
+        resize=resize,
+        **places,
+    )
+    return sets, jobs
 
 
 def _by_id(found: Dataset) -> dict[str, Case]:
@@ -256,6 +305,10 @@ def _gallery(
         agreement={},
         roots=_roots(sources, detectors.values()),
         notes=notes,
+        groups=tuple(protocol.classes.chosen) if protocol.classes else (),
+        rasters=frozenset(
+            name for name in names if any(in_tiles(one.cases[name]) for one in detectors.values())
+        ),
     )
     for name, items in judged.items():
         for image, item in items.items():

@@ -9,8 +9,9 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from edgecritic.datasets.cases import Case
+from edgecritic.datasets.rasters import Window
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, FloatArray, diagonal
@@ -22,10 +23,11 @@ from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import candidate_at, sweep, sweep_maps
 from edgecritic.run.cores import usable_cores
-from edgecritic.run.judge import Judged, Loaded, Reading
-from edgecritic.run.judge_tiles import in_tiles
+from edgecritic.run.judge import Judged, Loaded
+from edgecritic.view.pictures import photo_of
+from edgecritic.view.windows import LoadedWindow
 
-__all__ = ["Opened", "State", "View", "most_tolerance", "plane_of"]
+__all__ = ["Opened", "State", "View", "asks_as_judged", "most_tolerance", "plane_of", "view_of"]
 
 _FARTHEST = 4.0
 _LEAST_REACH = 8.0
@@ -45,12 +47,18 @@ class State:
     strategy : str
     protocol : Protocol
         Says what is suppressed and thinned, and what of a truth is its boundary.
+    group : str or None
+        The class that is looked at, where classes are judged.
+    window : (row, column) or None
+        Where the part of a raster begins that is looked at, where the whole is too large to be shown.
     """
 
     threshold: float
     tolerance: float
     strategy: str
     protocol: Protocol
+    group: str | None = None
+    window: tuple[int, int] | None = None
 
     @property
     def rule(self) -> Protocol:
@@ -81,36 +89,38 @@ class View:
 
 
 class Opened:
-    """The maps of one image, read once.
+    """The maps of one image, or of a window of it, read once.
 
     Parameters
     ----------
-    case : Case
-    protocol : Protocol
-        Of the run; its rule of truths and its mask count.
-    reading : Reading
+    loaded : Loaded or LoadedWindow
+        By the protocol of the run, whose rule of truths and mask count.
     judged : Judged, optional
-        What the run has found.
+        What the run has found of the same maps.
     """
 
-    def __init__(self, case: Case, protocol: Protocol, reading: Reading, judged: Judged | None) -> None:
-        if in_tiles(case):
-            raise DataError(f"{case.id}: is judged in tiles and too large to be shown as a whole")
-        self.loaded = Loaded(case, protocol, reading)
-        self.judged = judged
-        self.changed = judged is not None and any(
-            judged.numbers.get(name) != value for name, value in self.loaded.hashes().items()
-        )
+    def __init__(self, loaded: Loaded | LoadedWindow, judged: Judged | None) -> None:
+        case, protocol = loaded.case, loaded.protocol
+        self.loaded, self.judged = loaded, judged
+        self.window: Window | None = None
+        if isinstance(loaded, LoadedWindow):
+            self.changed, self.window = loaded.whole.changed, loaded.window
+        else:
+            self.changed = judged is not None and any(
+                judged.numbers.get(name) != value for name, value in loaded.hashes().items()
+            )
         self.spacing: Sizes | None = self.loaded.spacing
         self.mask = self.loaded.mask
         self.segmentations = tuple(self.loaded.case.load_candidates()) if self.loaded.segmented else ()
         self._strength = None if self.segmentations else self.loaded.strength
         self.shape = self.loaded.truths[0].shape
+        self.extent = loaded.whole.shape if isinstance(loaded, LoadedWindow) else self.shape
         first = self.segmentations[0] if self._strength is None else self._strength
         if first.shape != self.shape:
             raise InputError(
                 f"{case.id}: prediction and truth differ in size: {first.shape} and {self.shape}"
             )
+        self.annotators = len(self.loaded.truths)
         self._truths = {protocol.truth: self._masked(self.loaded.truths)}
         self._suppressed: tuple[str, FloatArray] = "", np.zeros(0)
 
@@ -121,7 +131,7 @@ class Opened:
     def weight(self) -> int:
         """Bytes in memory, with some of what states will need."""
         pixels = int(np.prod(self.shape))
-        maps = 2 * len(self.loaded.truths) + len(self.segmentations)
+        maps = 2 * self.annotators + len(self.segmentations)
         files = sum(len(one.data) for one in self.loaded.case.contents.values())
         return pixels * (maps + 24) + files
 
@@ -134,9 +144,7 @@ class Opened:
         """Return the boundaries of each annotator by a rule of a protocol."""
         found = self._truths.get(rule)
         if found is None:
-            loaded = self.loaded
-            found = self._masked(loaded.case.load_truths(binarize=loaded.reading.binarize, rule=rule))
-            self._truths[rule] = found
+            found = self._truths[rule] = self._masked(self.loaded.truths_by(rule))
         return found
 
     def strength(self, protocol: Protocol) -> FloatArray:
@@ -150,6 +158,10 @@ class Opened:
             found = suppress(self._strength, protocol.nms, spacing=self.spacing)
             self._suppressed = protocol.nms, found
         return found
+
+    def photo(self) -> NDArray[np.uint8] | None:
+        """Return the photo (or scan), if there is one of the size of the maps; of windows none is shown."""
+        return None if self.window is not None else photo_of(self.loaded.case, self.shape)
 
     def thresholds(self, protocol: Protocol) -> list[float]:
         """Return the thresholds that a benchmark looks at."""
@@ -177,28 +189,41 @@ class Opened:
 
     def view(self, state: State) -> View:
         """Match the candidate with every annotator."""
-        candidate, truths = self.candidate(state), self.truths(state.protocol.truth)
-        chosen = within_tolerance(state.strategy, state.tolerance, self.sizes)
-
-        def one(truth: BoolArray) -> Matching:
-            return match(candidate, truth, strategy=chosen, spacing=self.spacing)
-
-        matchings = tuple(_matching.map(one, truths))
-        counted = pool_matchings(matchings, candidate, truths, strategy=chosen, spacing=self.spacing)
-        return View(candidate, matchings, Counts.of_one(counted, threshold=state.threshold))
+        truths = self.truths(state.protocol.truth)
+        return view_of(self.candidate(state), truths, state, self.sizes, self.spacing)
 
     def curve(self, state: State) -> Counts:
         """Return the counts at all thresholds of the protocol; of the run's own rule what it has found."""
-        own = self.loaded.protocol
-        if self.judged is not None and not self.changed and state.protocol.digest == own.digest:
-            same = state.tolerance == own.tolerance_for(self.shape, self.spacing)
-            if same and state.strategy == own.strategy:
-                return self.judged.counts["main"]
+        own = asks_as_judged(state, self.loaded.protocol, self.shape, self.spacing)
+        if own and self.judged is not None and not self.changed:
+            return self.judged.counts["main"]
         options: dict[str, Any] = {"protocol": state.rule, "mask": self.mask, "spacing": self.spacing}
         truths = list(self.truths(state.protocol.truth))
         if self.segmentations:
             return sweep_maps(self.segmentations, truths, **options).counts
         return sweep(self.loaded.strength, truths, **options).counts
+
+
+def view_of(
+    candidate: BoolArray, truths: Sequence[BoolArray], state: State, sizes: Sizes, spacing: Sizes | None
+) -> View:
+    """Match a candidate with the truth of every annotator."""
+    chosen = within_tolerance(state.strategy, state.tolerance, sizes)
+
+    def one(truth: BoolArray) -> Matching:
+        return match(candidate, truth, strategy=chosen, spacing=spacing)
+
+    matchings = tuple(_matching.map(one, truths))
+    counted = pool_matchings(matchings, candidate, truths, strategy=chosen, spacing=spacing)
+    return View(candidate, matchings, Counts.of_one(counted, threshold=state.threshold))
+
+
+def asks_as_judged(
+    state: State, protocol: Protocol, shape: Sequence[int], spacing: Sizes | None = None
+) -> bool:
+    """Tell whether a state asks for what a run by this protocol has found."""
+    same = state.protocol.digest == protocol.digest and state.strategy == protocol.strategy
+    return same and state.tolerance == protocol.tolerance_for(tuple(shape), spacing)
 
 
 def plane_of(array: Any, ndim: int, axis: int, index: int) -> Any:

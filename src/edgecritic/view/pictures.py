@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,22 @@ __all__ = ["photo_of", "png_of", "thumbnail"]
 _SIDE = 240
 
 
-def photo_of(case: Case, shape: Sequence[int]) -> NDArray[np.uint8] | None:
-    """Return the photo (or scan) of a case with values from 0 to 255, None if there is none of this shape."""
+def photo_of(case: Case, shape: Sequence[int], *, resize: bool = False) -> NDArray[np.uint8] | None:
+    """Return the photo (or scan) of a case with values from 0 to 255, None if there is none of this shape.
+
+    With `resize` a photo of another size is brought to this one.
+    """
     found = _image(case, colour=len(shape) == 2)
-    if found is None or found.shape[: len(shape)] != tuple(shape):
+    if found is None:
         return None
-    return _bytes(found)
+    if found.shape[: len(shape)] == tuple(shape):
+        return _bytes(found)
+    if not resize:
+        return None
+    from PIL import Image
+
+    picture = Image.fromarray(_bytes(found)).resize((shape[1], shape[0]), Image.Resampling.BOX)
+    return np.asarray(picture)
 
 
 def _image(case: Case, *, colour: bool) -> NDArray[np.float64] | None:
@@ -48,13 +58,16 @@ def png_of(values: NDArray[np.uint8]) -> bytes:
     return _encoded(values, "PNG", compress_level=1)
 
 
-def thumbnail(case: Case) -> bytes:
-    """Return a small JPEG of a case: its photo, else its map, dark on light; of a volume the middle plane."""
+def thumbnail(case: Case, strength: Callable[[], NDArray[np.floating[Any]]]) -> bytes:
+    """Return a small JPEG of a case: its photo, else its map, dark on light; of a volume the middle plane.
+
+    `strength` returns the map; of what cannot be judged the first truth is drawn.
+    """
     image = _image(case, colour=True)
     if image is not None and image.ndim == 4:  # a scan, with grey as colours
         image = image[len(image) // 2]
     if image is None:
-        image = _map_of(case)
+        image = _map_of(case, strength)
     small = _bytes(image)
     from PIL import Image
 
@@ -63,14 +76,14 @@ def thumbnail(case: Case) -> bytes:
     return _encoded(np.asarray(picture), "JPEG", quality=82)
 
 
-def _map_of(case: Case) -> NDArray[np.float64]:
+def _map_of(case: Case, strength: Callable[[], NDArray[np.floating[Any]]]) -> NDArray[np.float64]:
     try:
-        strength = np.asarray(case.load_strength(), dtype=np.float64)
+        drawn = np.asarray(strength(), dtype=np.float64)
     except EdgeCriticError:
-        strength = case.load_truths(binarize=0.5)[0].astype(np.float64)
-    if strength.ndim == 3:
-        strength = strength[len(strength) // 2]
-    return 1.0 - strength
+        drawn = case.load_truths(binarize=0.5)[0].astype(np.float64)
+    if drawn.ndim == 3:
+        drawn = drawn[len(drawn) // 2]
+    return 1.0 - drawn
 
 
 def _encoded(values: NDArray[np.uint8], kind: str, **options: Any) -> bytes:

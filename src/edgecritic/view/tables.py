@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 from edgecritic.protocols.counts import COLUMNS, Counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.run.judge import STRATEGIES, Judged
+from edgecritic.view.classes import OpenedClass
 from edgecritic.view.gallery import Gallery
-from edgecritic.view.opened import State, View
+from edgecritic.view.opened import Opened, State, View, most_tolerance
 from edgecritic.view.packing import places
 
-__all__ = ["curve_record", "gallery_record", "view_record"]
+__all__ = ["curve_record", "facts_record", "gallery_record", "view_record"]
 
 
-def gallery_record(gallery: Gallery, protocols: Mapping[str, Protocol]) -> dict[str, Any]:
-    """Return all detectors and images with what is known of them."""
-    detectors = [_detector(gallery, key, one.name) for key, one in gallery.detectors.items()]
+def gallery_record(
+    gallery: Gallery, protocols: Mapping[str, Protocol], group: str | None = None
+) -> dict[str, Any]:
+    """Return all detectors and images with what is known of them, or of one class of them."""
+    detectors = [_detector(gallery, key, one.name, group) for key, one in gallery.detectors.items()]
     best = [one["threshold"] for one in detectors]
     total = len(gallery.images) * len(gallery.detectors)
     return {
@@ -29,18 +32,19 @@ def gallery_record(gallery: Gallery, protocols: Mapping[str, Protocol]) -> dict[
         "protocols": [{"id": key, "name": one.id, "title": one.title} for key, one in protocols.items()],
         "strategies": list(dict.fromkeys((gallery.protocol.strategy, *STRATEGIES))),
         "detectors": detectors,
-        "images": [_image(gallery, key, name, best) for key, name in gallery.images.items()],
+        "classes": list(gallery.groups),
+        "class": group,
+        "images": [_image(gallery, key, name, best, group) for key, name in gallery.images.items()],
         "judged": [total - len(gallery.waiting), total],
         "notes": gallery.notes,
     }
 
 
-def _detector(gallery: Gallery, key: str, name: str) -> dict[str, Any]:
+def _detector(gallery: Gallery, key: str, name: str, group: str | None) -> dict[str, Any]:
     """Return what is known of a detector; `threshold` is that of the largest F among those evaluated."""
-    result = gallery.result(name)
-    if result is None:
+    summary = gallery.summary(name, group)
+    if summary is None:
         return {"id": key, "name": name, "ods": None, "threshold": None, "curve": None}
-    summary = result.summary
     whole, threshold = summary.as_dict(), float(summary.thresholds[int(np.argmax(summary.f))])
     return {
         "id": key,
@@ -51,13 +55,16 @@ def _detector(gallery: Gallery, key: str, name: str) -> dict[str, Any]:
     }
 
 
-def _image(gallery: Gallery, key: str, name: str, best: Sequence[float | None]) -> dict[str, Any]:
+def _image(
+    gallery: Gallery, key: str, name: str, best: Sequence[float | None], group: str | None
+) -> dict[str, Any]:
     numbers, shape = [], None
     for one, threshold in zip(gallery.detectors.values(), best, strict=True):
         item = gallery.judged.get(one.name, {}).get(name)
-        numbers.append(None if item is None else _numbers(item, threshold))
+        numbers.append(None if item is None else _numbers(item, threshold, group))
         shape = shape if item is None else item.numbers["shape"]
-    photo = next(iter(gallery.detectors.values())).cases[name].image is not None
+    case = next(iter(gallery.detectors.values())).cases[name]
+    photo = case.image is not None and name not in gallery.rasters
     return {
         "id": key,
         "name": name,
@@ -68,9 +75,16 @@ def _image(gallery: Gallery, key: str, name: str, best: Sequence[float | None]) 
     }
 
 
-def _numbers(item: Judged, threshold: float | None) -> dict[str, Any]:
-    """Return F at the data set's threshold, and F and threshold of the image's own best one."""
+def _numbers(item: Judged, threshold: float | None, group: str | None) -> dict[str, Any] | None:
+    """Return F at the data set's threshold, and F and threshold of the image's own best one.
+
+    None of a class that the image neither has nor is said to have.
+    """
     counts = item.counts["main"]
+    if group is not None:
+        counts = counts.group(group)
+        if not counts.truth.any() and not counts.candidate.any():
+            return None
     f, at = counts.f, int(counts.f.argmax())
     place = np.flatnonzero(counts.thresholds == threshold)
     return {
@@ -111,6 +125,34 @@ def view_record(view: View, state: State) -> tuple[dict[str, Any], dict[str, NDA
 def _matching(one: Any) -> dict[str, Any]:
     record = one.as_dict()
     return {name: record[name] for name in ("tp", "fp", "fn", "precision", "recall", "f", "mean_distance")}
+
+
+def facts_record(opened: Opened | OpenedClass, protocol: Protocol, judged: Judged | None) -> dict[str, Any]:
+    """Return what must be known of an image before it can be judged in any state.
+
+    Of a window of a raster `window` has its first row and column, `extent` the rows and columns of the whole
+    (else of the image), and `whole` what the run has found of it.
+    """
+    own = protocol.tolerance_for(opened.extent, opened.spacing)
+    window = opened.window
+    return {
+        "shape": list(opened.shape),
+        "spacing": None if opened.spacing is None else list(opened.spacing),
+        "annotators": opened.annotators,
+        "segmentations": len(opened.segmentations),
+        "thresholds": opened.thresholds(protocol),
+        "tolerance": own,
+        "most": max(own, most_tolerance(own, opened.extent, opened.sizes)),
+        "strategy": protocol.strategy,
+        "changed": opened.changed,
+        "window": None if window is None else [part.start for part in window],
+        "extent": list(opened.extent),
+        "whole": None if window is None or judged is None else _whole(judged.counts["main"]),
+    }
+
+
+def _whole(counts: Counts) -> dict[str, Any]:
+    return {**curve_record(counts), **{name: getattr(counts, name).astype(int).tolist() for name in COLUMNS}}
 
 
 def curve_record(counts: Counts) -> dict[str, Any]:

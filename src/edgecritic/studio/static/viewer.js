@@ -1,6 +1,6 @@
 // Maps over the photo: every edge pixel is at least one pixel of the screen, at every zoom; each map can be switched on and off.
 
-import { PanZoom, abgr, paintPixel } from "./panzoom.js";
+import { PanZoom, abgr } from "./panzoom.js";
 import { drawPin } from "./pins.js";
 import { TiledPhoto, WholePhoto } from "./tiles.js";
 
@@ -8,10 +8,10 @@ import { TiledPhoto, WholePhoto } from "./tiles.js";
 class Layer {
   constructor(words, colours) { Object.assign(this, { words, colours }); }
 
-  paint(screen, wide, high, view) {
+  paint(put, width) {
     for (const word of this.words) {
       const at = word & 0xfffffff;
-      paintPixel(screen, wide, high, view, at % view.width, Math.floor(at / view.width), this.colours[word >>> 28]);
+      put(at % width, Math.floor(at / width), this.colours[word >>> 28]);
     }
   }
 }
@@ -102,8 +102,8 @@ class Viewer extends PanZoom {
     const seen = [x0, y0, Math.min(this.width - 1, x0 + canvas.width / scale), Math.min(this.height - 1, y0 + canvas.height / scale)];
     if (this.root.querySelector("[data-photo-shown]").checked) this.photo.draw(context, this, seen);
     else { context.fillStyle = "#ffffff"; context.fillRect(0, 0, this.width, this.height); }
-    this.overlay((screen, wide, high) => {
-      for (const box of this.boxes) if (box.checked) this.layers.get(box.dataset.layer)?.paint(screen, wide, high, this);
+    this.overlay((put) => {
+      for (const box of this.boxes) if (box.checked) this.layers.get(box.dataset.layer)?.paint(put, this.width);
     });
     for (const { x, y, words, done } of this.pins) drawPin(context, this.x + (x + 0.5) * scale, this.y + (y + 0.5) * scale, words, { ratio: this.ratio, done });
     this.root.querySelector("[data-view=fit]").textContent = `${Math.round((100 * scale) / this.ratio)} %`;

@@ -1,9 +1,13 @@
 // The page of one image: pictures of some detectors, what they share, and the numbers beside them.
 
 import { abgr } from "./panzoom.js";
-import { Chart } from "./chart.js";
-import * as figure from "./figure.js";
-import { Latest, bitmap, json, packed } from "./net.js";
+import { Chart, nearest } from "./chart.js";
+import { Copies } from "./copies.js";
+import { ThresholdField, check, rangeOf } from "./fields.js";
+import { Ahead, Latest, bitmap, json, packed } from "./net.js";
+import { Numbers, say } from "./numbers.js";
+import { Overview, words as partOf } from "./overview.js";
+import { Planes } from "./planes.js";
 import { Sight, Space } from "./sight.js";
 import { ONLY, Stage } from "./stage.js";
 import { fill, short } from "./wall.js";
@@ -15,7 +19,7 @@ const LAYERS = [
 ];
 const USUAL = "phfm", AXES = ["planes", "rows", "columns"];
 const PEOPLE = ["#d81b60", "#1e88e5", "#f57f17", "#00897b", "#8e24aa", "#6d4c41", "#43a047", "#3949ab"];
-const BLINK = 700, REST = 180, MOST_PLANES = 60;
+const BLINK = 700, REST = 180, SMALL = 2 ** 20;
 const rgb = (colour) => (Array.isArray(colour) ? `rgb(${colour.join(" ")})` : colour);
 
 export class ImagePage {
@@ -26,6 +30,9 @@ export class ImagePage {
     this.pieces = new Map();
     this.opening = 0;
     this.curves = new Chart($("chart"));
+    this.table = new Numbers($("numbers"));
+    this.copies = new Copies(this, tell);
+    this.overview = new Overview($("overview"), (place) => change({ w: place, zoom: undefined }));
     fill($("protocol"), gallery.protocols.map((one) => [one.id, one.id === "run" ? `of the run (${one.name})` : one.name]));
     this.controls();
   }
@@ -40,14 +47,18 @@ export class ImagePage {
   get compared() { return this.detectors.slice(0, 2); }
 
   detectorOf(which) { return this.mode === "blink" ? this.detectors[this.blinked % this.detectors.length] : this.detectors[which]; }
+  /** Whether replies are made so quickly, and are so short, that some may be fetched before they are needed. */
+  get small() { return this.space.size <= SMALL; }
+  get replies() { return this.detectors.map((one) => this.pieces.get(one).reply); }
+  get protocolName() { return this.gallery.protocols.find((one) => one.id === (this.state.p ?? "run")).name; }
   sight(detector) { return this.pieces.get(detector)?.sight; }
-  photo(axis) { return this.planes.get(`photo/${axis}/${this.index(axis)}`) ?? null; }
+  photo(axis) { return this.planes.photo(axis, this.index(axis)); }
   index(axis) { return this.space.volume ? this.place[axis] : 0; }
   lineColour(detector) { return this.colours.lines[this.gallery.detectors.findIndex((one) => one.id === detector) % (this.colours.lines.length - 1)]; }
   personColour(person) { return PEOPLE[person % PEOPLE.length]; }
   nameOf(detector) { return this.gallery.detectors.find((one) => one.id === detector).name; }
 
-  strengthPicture(detector, axis) { return this.planes.get(`strength/${detector}/${axis}/${this.index(axis)}`)?.picture ?? null; }
+  strengthPicture(detector, axis) { return this.planes.strength(detector, axis, this.index(axis))?.picture ?? null; }
 
   shade(distance, tolerance) {
     const { shades } = this.colours, at = tolerance > 0 ? Math.min(1, distance / tolerance) : 0;
@@ -64,14 +75,14 @@ export class ImagePage {
     if (!this.image) { this.tell("There is no such image in this run."); return; }
     const asked = (state.d ?? []).filter((one) => known.includes(one));
     this.detectors = asked.length ? asked : known.slice(0, 1);
-    const fresh = !before || before.i !== state.i || (before.p ?? "run") !== (state.p ?? "run") || !this.ready;
+    const fresh = !before || before.i !== state.i || (before.p ?? "run") !== (state.p ?? "run") || String(before.w) !== String(state.w) || this.of !== this.gallery.class || !this.ready;
     if (fresh) { await this.open(); return; }
     if (this.detectors.some((one) => !this.pieces.has(one))) { await this.addDetectors(); return; }
     this.update();
   }
 
   query(more = {}) {
-    const given = { p: this.state.p, s: this.state.s, ...more }, made = new URLSearchParams();
+    const given = { c: this.of, w: this.state.w?.join(","), p: this.state.p, s: this.state.s, ...more }, made = new URLSearchParams();
     for (const [name, value] of Object.entries(given)) if (value !== undefined && value !== null) made.set(name, value);
     const text = made.toString();
     return text ? `?${text}` : "";
@@ -79,10 +90,11 @@ export class ImagePage {
 
   async open() {
     const turn = ++this.opening, begun = performance.now();
+    this.of = this.gallery.class;
     this.ready = false;
     document.body.dataset.ready = "no";
     this.pieces = new Map();
-    this.planes = new Map();
+    this.planes = new Planes(this.image, () => this.query({ s: undefined }));
     try {
       const early = this.image.shape?.length === 2 ? this.fetchPhotos([[0, 0]]) : null;
       const pieces = this.detectors.map((one, at) => this.piece(one, at));
@@ -92,7 +104,7 @@ export class ImagePage {
       this.truths = Array.from({ length: truths.annotators }, (_, at) => truths.arrays[at]);
       const { facts } = this.pieces.get(this.detectors[0]);
       this.facts = facts;
-      this.space = new Space(facts.shape, facts.spacing);
+      this.space = new Space(facts.shape, facts.spacing, facts.window);
       this.place = this.placeOf();
       this.choosePeople();
       this.see();
@@ -101,6 +113,7 @@ export class ImagePage {
       this.aim();
       this.boxes();
       this.ready = true;
+      await this.showOverview();
       await early;
       await this.loadPlanes();
       if (turn !== this.opening) return;
@@ -110,10 +123,19 @@ export class ImagePage {
     } catch (error) { if (turn === this.opening) this.tell(error.message); }
   }
 
+  /** Show where the window of a raster lies. */
+  async showOverview() {
+    $("overview").hidden = this.facts.window === null;
+    if (this.facts.window === null) return;
+    const [detector] = this.detectors, key = `${this.image.id} ${detector}`;
+    if (this.smallOf !== key) { this.whole = await bitmap(`/small/${this.image.id}/${detector}`); this.smallOf = key; }
+    this.overview.show(this.whole, this.facts);
+  }
+
   /** Open a detector: its facts, and what is judged at its threshold. */
   async piece(detector, at) {
     const threshold = this.thresholdOf(detector, at);
-    const piece = { threshold, live: null, sight: null, curve: null };
+    const piece = { threshold, live: null, sight: null, curve: null, ahead: new Ahead() };
     this.pieces.set(detector, piece);
     const open = async () => {
       piece.facts = await json(`/open/${this.image.id}/${detector}${this.query({ s: undefined })}`);
@@ -168,30 +190,9 @@ export class ImagePage {
     this.redraw();
   }
 
-  fetchPhotos(places) {
-    if (!this.image.photo || !this.layers.has("p")) return null;
-    return this.fetchPlanes(places.map(([axis, index]) => [`photo/${axis}/${index}`, () => bitmap(`/photo/${this.image.id}/${axis}/${index}`)]));
-  }
+  fetchPhotos(places) { return this.layers.has("p") ? this.planes.fetchPhotos(places) : null; }
 
-  fetchStrengths(places, detectors) {
-    const soft = detectors.filter((one) => !this.pieces.get(one).facts.segmentations);
-    return this.fetchPlanes(soft.flatMap((one) => places.map(([axis, index]) => [`strength/${one}/${axis}/${index}`, () => this.strength(one, axis, index)])));
-  }
-
-  /** Fetch the planes that are missing; what cannot be shown is null. */
-  async fetchPlanes(wanted) {
-    const { planes } = this;
-    await Promise.all(wanted.filter(([key]) => !planes.has(key)).map(async ([key, load]) => planes.set(key, await load().catch(() => null))));
-    while (planes.size > MOST_PLANES) planes.delete(planes.keys().next().value);
-  }
-
-  async strength(detector, axis, index) {
-    const { shape: [high, wide], arrays: { strength } } = await packed(`/strength/${this.image.id}/${detector}/${axis}/${index}${this.query({ s: undefined })}`);
-    const picture = new OffscreenCanvas(wide, high), data = new ImageData(wide, high), pixels = new Uint32Array(data.data.buffer);
-    for (let at = 0; at < strength.length; at++) pixels[at] = 0xff000000 | (Math.round(255 * (1 - Math.min(1, Math.max(0, strength[at])))) * 0x010101);
-    picture.getContext("2d").putImageData(data, 0, 0);
-    return { picture, strength };
-  }
+  fetchStrengths(places, detectors) { return this.planes.fetchStrengths(places, detectors.filter((one) => !this.pieces.get(one).facts.segmentations)); }
 
   // ---- judging
 
@@ -200,25 +201,44 @@ export class ImagePage {
     this.detectors.forEach((detector, at) => {
       const piece = this.pieces.get(detector), path = this.judgePath(detector, this.thresholdOf(detector, at));
       if (!piece?.live) return;
+      if (path === piece.asked) return;
+      piece.way = Math.sign(this.thresholdOf(detector, at) - piece.threshold);
       piece.threshold = this.thresholdOf(detector, at);
-      if (path !== piece.asked) { piece.asked = path; piece.live.ask(path, begun); }
+      piece.asked = path;
+      piece.live.ask(path, begun);
     });
     clearTimeout(this.resting);
     this.resting = setTimeout(() => this.detectors.forEach((detector) => {
       const piece = this.pieces.get(detector), path = `/curve/${this.image.id}/${detector}${this.query({ tol: this.state.tol })}`;
-      if (piece?.curves && piece.curvePath !== path) { piece.curvePath = path; piece.curves.ask(path); }
+      if (!piece?.curves) return;
+      if (piece.curvePath !== path) { piece.curvePath = path; piece.curves.ask(path); }
+      this.lookAhead(detector, [1, -1]);
     }), REST);
+  }
+
+  /** Fetch what the next step of the slider will show. */
+  lookAhead(detector, ways) {
+    const piece = this.pieces.get(detector);
+    if (!piece?.live || piece.live.busy || !this.small) return;
+    const [low, high, step] = rangeOf(piece.facts);
+    for (const way of ways) {
+      const next = Number((step * (Math.round(piece.threshold / step) + way)).toFixed(4));
+      if (next >= low && next <= high) piece.ahead.take(this.judgePath(detector, next));
+    }
   }
 
   async judge(detector, path, begun) {
     const piece = this.pieces.get(detector);
-    try { piece.reply = await packed(path); } catch (error) { this.tell(error.message); return; }
+    try { piece.reply = await (this.small ? piece.ahead.take(path) : packed(path)); } catch (error) { this.tell(error.message); return; }
     if (this.pieces.get(detector) !== piece) return;
     piece.sight = new Sight(piece.reply, this.truths, this.people, this.space);
     for (const stage of this.stages) if (stage.drawable) stage.draw();
     this.numbers();
     this.chart();
-    requestAnimationFrame(() => setTimeout(() => mark("step", begun)));
+    requestAnimationFrame(() => setTimeout(() => {
+      mark("step", begun);
+      this.lookAhead(detector, piece.way ? [piece.way] : []);
+    }));
   }
 
   async curve(detector, path) {
@@ -245,6 +265,7 @@ export class ImagePage {
         const part = document.createElement("figure"), caption = document.createElement("figcaption"), canvas = document.createElement("canvas");
         canvas.tabIndex = 0;
         canvas.setAttribute("role", "img");
+        caption.append(document.createElement("b"), document.createElement("span"));
         part.append(caption, canvas);
         box.append(part);
         const stage = new Stage(canvas, this, axis, which);
@@ -275,8 +296,8 @@ export class ImagePage {
   titles() {
     for (const stage of this.stages) {
       const words = this.titleOf(stage), [name, ...rest] = words;
-      const strong = Object.assign(document.createElement("b"), { textContent: name });
-      stage.caption.replaceChildren(strong, ` ${rest.join(" ")}`);
+      say(stage.caption.firstChild, name);
+      say(stage.caption.lastChild, ` ${rest.join(" ")}`);
       stage.canvas.setAttribute("aria-label", `${this.image.name}, ${words.join(" ")}`);
     }
   }
@@ -294,7 +315,7 @@ export class ImagePage {
     const box = $("pixel");
     if (!pixel) { box.textContent = "Point at a pixel to read it."; return; }
     const flat = stage.flat(pixel), { detector } = stage, sight = this.sight(detector), unit = this.space.inPixels ? " px" : "";
-    const values = this.planes.get(`strength/${detector}/${stage.axis}/${this.index(stage.axis)}`)?.strength;
+    const values = this.planes.strength(detector, stage.axis, this.index(stage.axis))?.values;
     const words = [this.space.words(flat)];
     if (values) words.push(`strength ${values[pixel[0] * stage.width + pixel[1]].toFixed(4)}`);
     if (sight) words.push(sight.hit[flat] ? "hit" : sight.alarms.includes(flat) ? "false alarm" : "not in the candidate");
@@ -326,7 +347,6 @@ export class ImagePage {
     for (const box of document.querySelectorAll("#modes input")) box.addEventListener("input", () => this.change({ mode: box.value }));
     $("layers").append(...LAYERS.map(([key, text, colour], at) => check(`${text}`, { key: at + 1, colour: colour && rgb(this.colours[colour] ?? colour), act: () => this.toggleLayer(key), name: key })));
     $("detectors").append(...this.gallery.detectors.map((one) => check(one.name, { colour: this.lineColour(one.id), name: one.id, act: () => this.toggleDetector(one.id) })));
-    for (const [id, act] of [["copy-png", () => this.copyPng()], ["copy-svg", () => this.copySvg()], ["copy-command", () => this.copyCommand()], ["copy-link", () => this.copyText(location.href, "The link")]]) $(id).addEventListener("click", act);
     $("previous").addEventListener("click", () => this.step(-1));
     $("next").addEventListener("click", () => this.step(1));
   }
@@ -376,35 +396,19 @@ export class ImagePage {
   }
 
   thresholdFields() {
-    const box = $("thresholds"), key = `${this.image.id} ${this.detectors}`;
+    const box = $("thresholds"), key = `${this.image.id} ${this.of} ${this.detectors}`;
     if (box.dataset.key !== key) {
       box.dataset.key = key;
-      box.replaceChildren(...this.detectors.map((detector, at) => this.thresholdField(detector, at)));
+      this.sliders = this.detectors.map((detector, at) => this.thresholdField(detector, at));
+      box.replaceChildren(...this.sliders.map((one) => one.part));
     }
-    [...box.children].forEach((part, at) => {
-      const slider = part.querySelector("input"), value = this.thresholdOf(this.detectors[at], at);
-      slider.value = value;
-      part.querySelector("output").textContent = this.facts.segmentations ? `segmentation ${value}` : Number(value).toFixed(2);
-    });
+    this.sliders.forEach((one, at) => one.show(this.thresholdOf(this.detectors[at], at)));
   }
 
   thresholdField(detector, at) {
-    const part = document.createElement("div"), label = document.createElement("label"), slider = document.createElement("input"), row = document.createElement("div");
-    const { segmentations } = this.pieces.get(detector).facts;
-    Object.assign(slider, segmentations ? { type: "range", min: 1, max: segmentations, step: 1 } : { type: "range", min: 0, max: 1, step: 0.01 });
-    part.className = "threshold";
-    row.className = "row";
-    label.append(`Threshold${this.detectors.length > 1 ? ` of ${this.nameOf(detector)}` : ""} `, document.createElement("output"), slider);
-    slider.addEventListener("input", () => this.setThreshold(at, Number(slider.value)));
     const which = this.gallery.detectors.findIndex((one) => one.id === detector);
-    for (const [text, value] of [["data set's best", this.gallery.detectors[which].threshold], ["image's best", this.image.numbers[which]?.threshold]]) {
-      if (value === undefined || value === null) continue;
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: `${text} ${Number(value.toFixed(3))}` });
-      button.addEventListener("click", () => this.setThreshold(at, value));
-      row.append(button);
-    }
-    part.append(label, row);
-    return part;
+    const best = [["data set's best", this.gallery.detectors[which].threshold], ["image's best", this.image.numbers[which]?.threshold]];
+    return new ThresholdField(`Threshold${this.detectors.length > 1 ? ` of ${this.nameOf(detector)}` : ""}`, this.pieces.get(detector).facts, best, (value) => this.setThreshold(at, value));
   }
 
   setThreshold(at, value) {
@@ -418,7 +422,7 @@ export class ImagePage {
     const { facts } = this, tolerance = this.state.tol ?? facts.tolerance, unit = this.space.inPixels ? " px" : "";
     $("tolerance").max = facts.most;
     $("tolerance").value = tolerance;
-    $("tolerance-text").textContent = `${tolerance.toFixed(2)}${unit}${this.state.tol === undefined ? " (the protocol's)" : ""}`;
+    say($("tolerance-text"), `${tolerance.toFixed(2)}${unit}${this.state.tol === undefined ? " (the protocol's)" : ""}`);
     const strategy = this.state.s ?? facts.strategy;
     $("strategy").value = strategy;
     $("protocol").value = this.state.p ?? "run";
@@ -427,7 +431,7 @@ export class ImagePage {
     for (const box of $("layers").querySelectorAll("input")) box.checked = this.layers.has(box.name);
     for (const box of $("detectors").querySelectorAll("input")) box.checked = this.detectors.includes(box.name);
     for (const box of $("people").querySelectorAll("input")) box.checked = this.people.includes(Number(box.name));
-    for (const slider of $("planes").querySelectorAll("input")) { slider.value = this.place[slider.dataset.axis]; slider.parentNode.querySelector("output").textContent = slider.value; }
+    for (const slider of $("planes").querySelectorAll("input")) { slider.value = this.place[slider.dataset.axis]; say(slider.parentNode.querySelector("output"), slider.value); }
   }
 
   update({ asked = false } = {}) {
@@ -439,8 +443,8 @@ export class ImagePage {
     this.build();
     this.blink();
     $("image-name").textContent = this.image.name;
-    const size = this.facts.shape.join(" × ");
-    $("image-facts").textContent = `${size} ${this.space.volume ? "voxels" : "pixels"}${this.facts.changed ? "; its files have changed since they were judged" : ""}`;
+    const size = this.facts.extent.join(" × "), part = this.facts.window === null ? "" : `; shown and judged here: ${partOf(this.facts)}`;
+    $("image-facts").textContent = `${size} ${this.space.volume ? "voxels" : "pixels"}${part}${this.facts.changed ? "; its files have changed since they were judged" : ""}`;
     this.fields();
     this.refresh();
     this.numbers();
@@ -464,17 +468,26 @@ export class ImagePage {
 
   numbers() {
     this.titles();
-    const head = ["judged", "P", "R", "F", "hits", "false", "missed"], rows = [];
+    const rows = [], scores = (one) => [short(one.precision), short(one.recall), short(one.f)];
     for (const detector of this.detectors) {
-      const { reply } = this.pieces.get(detector);
-      const { counts } = reply;
-      rows.push([this.nameOf(detector), reply, counts.matched_candidate, counts.candidate - counts.matched_candidate, counts.truth - counts.matched_truth, ""]);
-      if (reply.annotators.length > 1 && this.detectors.length === 1) reply.annotators.forEach((one, at) => rows.push([`annotator ${at + 1}`, one, one.tp, one.fp, one.fn, "person"]));
+      const { reply } = this.pieces.get(detector), { counts } = reply;
+      rows.push({ name: `${this.nameOf(detector)}${this.facts.window === null ? "" : ", window"}`, kind: "", texts: [...scores(reply), counts.matched_candidate, counts.candidate - counts.matched_candidate, counts.truth - counts.matched_truth] });
+      rows.push(...this.wholeRow(detector));
+      if (reply.annotators.length > 1 && this.detectors.length === 1) reply.annotators.forEach((one, at) => rows.push({ name: `annotator ${at + 1}`, kind: "person", texts: [...scores(one), one.tp, one.fp, one.fn] }));
     }
-    const cells = (kind, texts) => texts.map((text, at) => (kind === "td" && at ? Object.assign(document.createElement("td"), { textContent: text }) : Object.assign(document.createElement("th"), { textContent: text, scope: kind === "th" ? "col" : "row" })));
-    const line = (kind, texts, name = "") => { const row = Object.assign(document.createElement("tr"), { className: name }); row.append(...cells(kind, texts)); return row; };
-    $("numbers").tHead.replaceChildren(line("th", head));
-    $("numbers").tBodies[0].replaceChildren(...rows.map(([name, of, ...more]) => line("td", [name, short(of.precision), short(of.recall), short(of.f), ...more.slice(0, 3)], more[3])));
+    this.table.show(rows);
+  }
+
+  /** Whether a number that the run has found is one of what is shown: of its protocol, strategy and tolerance. */
+  get asJudged() { return this.state.tol === undefined && this.state.s === undefined && (this.state.p ?? "run") === "run"; }
+
+  /** What the run has found of the whole raster of which a window is shown. */
+  wholeRow(detector) {
+    const { facts: { whole }, reply } = this.pieces.get(detector);
+    if (!whole || !this.asJudged) return [];
+    const at = nearest(whole.threshold, reply.threshold), hits = whole.matched_candidate[at];
+    const texts = [...["precision", "recall", "f"].map((name) => short(whole[name][at])), hits, whole.candidate[at] - hits, whole.truth[at] - whole.matched_truth[at]];
+    return [{ name: `whole at ${Number(whole.threshold[at].toFixed(3))}`, kind: "person", texts }];
   }
 
   chart() {
@@ -482,8 +495,8 @@ export class ImagePage {
       const piece = this.pieces.get(detector), known = this.gallery.detectors.find((one) => one.id === detector);
       return { colour: this.lineColour(detector), image: piece.curve, set: known.curve, point: piece.reply };
     }));
-    const own = this.state.tol === undefined && this.state.s === undefined && (this.state.p ?? "run") === "run";
-    $("chart-text").textContent = `Thick: this image. Dashed: the data set${own ? "" : ", by the protocol of the run"}. Dot: what is shown; ring: the data set at this threshold.`;
+    $("copy-command").hidden = this.replies.some((one) => one.command === null);
+    say($("chart-text"), `Thick: this ${this.facts.window === null ? "image" : "window"}. Dashed: the data set${this.asJudged ? "" : ", by the protocol of the run"}. Dot: what is shown; ring: the data set at this threshold.`);
   }
 
   // ---- away from here
@@ -494,6 +507,7 @@ export class ImagePage {
     const at = Number(event.key) - 1;
     if (event.key === "[") this.step(-1);
     else if (event.key === "]") this.step(1);
+    else if (event.key === "{" || event.key === "}") this.nextClass(event.key === "}" ? 1 : -1);
     else if (event.key === "," || event.key === ".") this.nudge(event.key === "." ? 1 : -1);
     else if (event.key === "<" || event.key === ">") this.set({ tol: Math.min(this.facts.most, Math.max(0, Number(((this.state.tol ?? this.facts.tolerance) + (event.key === ">" ? 0.1 : -0.1)).toFixed(3)))) });
     else if (event.key === "b" || event.key === "d") this.change({ mode: this.mode === { b: "blink", d: "difference" }[event.key] ? "side" : { b: "blink", d: "difference" }[event.key] });
@@ -502,68 +516,15 @@ export class ImagePage {
     event.preventDefault();
   }
 
+  nextClass(by) {
+    const { classes } = this.gallery, many = classes.length;
+    if (many) this.change({ c: classes[(classes.indexOf(this.of) + by + many) % many], t: undefined });
+  }
+
   nudge(by) {
-    const { segmentations } = this.facts, step = segmentations ? 1 : 0.01, [low, high] = segmentations ? [1, segmentations] : [0, 1];
+    const [low, high, step] = rangeOf(this.facts);
     this.set({ t: this.detectors.map((one, at) => Math.min(high, Math.max(low, Number((this.thresholdOf(one, at) + by * step).toFixed(4))))) });
   }
-
-  caption() {
-    const unit = this.space.inPixels ? " px" : "", first = this.pieces.get(this.detectors[0]).reply, name = this.gallery.protocols.find((one) => one.id === (this.state.p ?? "run")).name;
-    const each = this.detectors.map((one) => { const { reply } = this.pieces.get(one); return `${this.nameOf(one)} at threshold ${Number(reply.threshold.toFixed(4))}: P ${short(reply.precision)}, R ${short(reply.recall)}, F ${short(reply.f)}`; });
-    const people = `${this.truths.length} annotator${this.truths.length === 1 ? "" : "s"}`;
-    const legend = this.mode === "difference" ? `${this.compared.map((one, at) => `${ONLY[at][1]}: truth pixels that only ${this.nameOf(one)} has found (faint: its false alarms)`).join("; ")}; grey: both; blue: neither.` : "Green: hits; orange: false alarms; blue: misses.";
-    return `${this.image.name}, ${people}. Protocol ${name}, strategy ${first.strategy}, tolerance ${first.tolerance.toFixed(2)}${unit}. ${each.join("; ")}. ${legend} EdgeCritic ${this.gallery.version}.`;
-  }
-
-  get figureTitles() { return this.stages.map((stage) => this.titleOf(stage).filter(Boolean).join(" ")); }
-
-  async copyPng() {
-    const blob = await figure.png(this.stages, this.figureTitles, this.caption());
-    try {
-      await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
-      this.tell("The figure is in the clipboard.");
-    } catch { this.save(blob, "png"); }
-  }
-
-  async copySvg() {
-    const text = await figure.svg(this.stages, this.figureTitles, this.caption());
-    await this.copyText(text, "The figure", () => this.save(new Blob([text], { type: "image/svg+xml" }), "svg"));
-  }
-
-  async copyCommand() { await this.copyText(this.detectors.map((one) => this.pieces.get(one).reply.command).join("\n"), "The command"); }
-
-  async copyText(text, what, otherwise) {
-    try {
-      await navigator.clipboard.writeText(text);
-      this.tell(`${what} is in the clipboard.`);
-    } catch { if (otherwise) otherwise(); else this.tell(text); }
-  }
-
-  /** Where the clipboard is closed, the figure becomes a file. */
-  save(blob, kind) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = `${this.image.name.replaceAll(/[^\w.-]+/g, "-")}.${kind}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-    this.tell("The figure was saved as a file, because the clipboard is closed to this page.");
-  }
-}
-
-function check(text, { key, colour, act, name }) {
-  const label = document.createElement("label"), box = Object.assign(document.createElement("input"), { type: "checkbox", name });
-  label.className = "check";
-  label.append(box);
-  if (colour) {
-    const swatch = document.createElement("span");
-    swatch.className = "swatch";
-    swatch.style.background = colour;
-    label.append(swatch);
-  }
-  label.append(text);
-  if (key) label.append(Object.assign(document.createElement("kbd"), { textContent: key }));
-  box.addEventListener("change", act);
-  return label;
 }
 
 /** Tell whether an ascending list has a number. */

@@ -30,6 +30,21 @@ export async function packed(path, signal) {
   return { ...head, arrays };
 }
 
+/** Replies that were asked for, or may be next: the latest few of them. */
+export class Ahead {
+  constructor(most = 12) { this.most = most; this.coming = new Map(); }
+
+  /** Return the reply of a path; what has failed is asked for again. */
+  take(path) {
+    const reply = this.coming.get(path) ?? packed(path);
+    this.coming.delete(path);
+    this.coming.set(path, reply);
+    reply.catch(() => this.coming.delete(path));
+    if (this.coming.size > this.most) this.coming.delete(this.coming.keys().next().value);
+    return reply;
+  }
+}
+
 /** One request at a time: of those that come meanwhile only the latest is made. */
 export class Latest {
   constructor(act) { this.act = act; this.busy = false; this.next = null; }

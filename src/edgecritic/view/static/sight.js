@@ -2,12 +2,16 @@
 
 /** Places of pixels in a volume (planes, rows, columns) or an image, which is a volume of one plane. */
 export class Space {
-  constructor(shape, spacing) {
+  /** `from` are the row and the column at which a window of a raster begins. */
+  constructor(shape, spacing, from) {
+    this.from = from ?? [0, 0];
     this.volume = shape.length === 3;
     this.shape = this.volume ? shape : [1, ...shape];
     this.sizes = spacing ? (this.volume ? spacing : [1, ...spacing]) : [1, 1, 1];
     this.inPixels = !spacing;
   }
+
+  get size() { return this.shape.reduce((product, one) => product * one); }
 
   get axes() { return this.volume ? [0, 1, 2] : [0]; }
 
@@ -27,8 +31,8 @@ export class Space {
   seen(axis) { return [0, 1, 2].filter((one) => one !== axis); }
 
   words(flat) {
-    const [plane, row, column] = this.place(flat);
-    return `${this.volume ? `plane ${plane}, ` : ""}row ${row}, column ${column}`;
+    const [plane, row, column] = this.place(flat), [top, left] = this.from;
+    return `${this.volume ? `plane ${plane}, ` : ""}row ${top + row}, column ${left + column}`;
   }
 }
 
@@ -37,7 +41,7 @@ export class Sight {
   constructor(reply, truths, people, space) {
     Object.assign(this, { reply, truths, people, space });
     this.candidate = reply.arrays.candidate;
-    const size = space.shape.reduce((product, one) => product * one), missed = [];
+    const { size } = space, missed = [];
     /** By pixel: whether it is a hit, and how many people's truth is missed there. */
     this.hit = new Uint8Array(size);
     this.missedBy = new Uint16Array(size);

@@ -1,6 +1,6 @@
 // One picture: photo, map and what was matched, sharp at every zoom; all pictures of one plane move together.
 
-import { PanZoom, abgr, paintPixel } from "./panzoom.js";
+import { PanZoom, abgr } from "./panzoom.js";
 
 const GRID_FROM = 12, DASHED = "#8a8f94";
 /** What only the first and only the second of two detectors has. */
@@ -73,7 +73,7 @@ export class Stage extends PanZoom {
     const { context, page } = this;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.drawImage(this.background(), 0, 0);
-    this.overlay((screen, wide, high) => this.paint((column, line, colour) => paintPixel(screen, wide, high, this, column, line, colour)));
+    this.overlay((put) => this.paint(put));
     this.lines((ax, ay, bx, by) => { context.moveTo(ax, ay); context.lineTo(bx, by); });
     if (this.scale >= GRID_FROM) this.grid();
     if (page.space.volume) this.cross();
@@ -187,7 +187,7 @@ export class Stage extends PanZoom {
   /** Return this picture drawn anew, `factor` times as large. */
   enlarged(factor) {
     const canvas = new OffscreenCanvas(this.canvas.width * factor, this.canvas.height * factor), copy = Object.create(this);
-    Object.assign(copy, { canvas, context: canvas.getContext("2d"), scratch: new OffscreenCanvas(1, 1), scale: this.scale * factor, x: this.x * factor, y: this.y * factor, drawn: null, behind: null });
+    Object.assign(copy, { canvas, context: canvas.getContext("2d"), scratch: new OffscreenCanvas(1, 1), over: null, scale: this.scale * factor, x: this.x * factor, y: this.y * factor, drawn: null, behind: null });
     copy.draw();
     return canvas;
   }

@@ -1,8 +1,8 @@
 // The whole state is in the address, behind the #: a link shows what its sender saw.
 
-const TEXTS = ["i", "s", "p", "mode", "layers", "people", "sort", "order", "q", "a", "b"];
+const TEXTS = ["i", "c", "s", "p", "mode", "layers", "people", "sort", "order", "q", "a", "b"];
 const NUMBERS = ["tol", "low", "high"];
-const LISTS = { d: String, t: Number, at: Number, zoom: Number };
+const LISTS = { d: String, w: Number, t: Number, at: Number, zoom: Number };
 
 /** Read an address; what it does not say is left out. */
 export function read(hash) {

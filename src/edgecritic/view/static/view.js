@@ -3,10 +3,10 @@
 import { ImagePage } from "./image.js";
 import { json } from "./net.js";
 import { read, write } from "./state.js";
-import { Wall } from "./wall.js";
+import { Wall, fill } from "./wall.js";
 
 const $ = (id) => document.getElementById(id);
-const OF_WALL = ["sort", "order", "q", "a", "b", "low", "high"], QUIET = 250, LOOK_AGAIN = 2000;
+const OF_WALL = ["c", "sort", "order", "q", "a", "b", "low", "high"], QUIET = 250, LOOK_AGAIN = 2000;
 
 let gallery, wall, page, state = read(location.hash), shown = "", written = 0;
 
@@ -29,7 +29,7 @@ function change(part, { quiet = false } = {}) {
 function settle() { clearTimeout(written); history.replaceState(null, "", write(state)); }
 
 const wallState = () => Object.fromEntries(OF_WALL.map((name) => [name, state[name]]));
-const addressOf = (image) => write({ ...state, i: image.id, t: undefined, at: undefined, zoom: undefined });
+const addressOf = (image) => write({ ...state, i: image.id, t: undefined, w: undefined, at: undefined, zoom: undefined });
 
 /** Go to the image that is so many places further on the wall. */
 function go(by) {
@@ -37,12 +37,36 @@ function go(by) {
   const order = wall.order.map((at) => gallery.images[at].id), at = order.indexOf(state.i);
   const to = order[(at + by + order.length) % order.length];
   if (!to || to === state.i) return;
-  state = { ...state, i: to, t: undefined, at: undefined, zoom: undefined };
+  state = { ...state, i: to, t: undefined, w: undefined, at: undefined, zoom: undefined };
   history.pushState(null, "", write(state));
   show();
 }
 
-function show() {
+/** The class that the state names, else the first; null where no classes are judged. */
+const classOf = () => (gallery.classes.includes(state.c) ? state.c : gallery.classes[0] ?? null);
+const galleryPath = (wanted) => `/gallery${wanted === null ? "" : `?c=${encodeURIComponent(wanted)}`}`;
+
+/** Show the state; the numbers of another class are fetched before. */
+async function show() {
+  const wanted = classOf();
+  if (wanted !== gallery.class) {
+    document.body.dataset.ready = "no";
+    let next;
+    try { next = await json(galleryPath(wanted)); } catch (error) { tell(error.message); return; }
+    if (wanted !== classOf()) return; // another one was chosen meanwhile
+    Object.assign(gallery, next);
+  }
+  about();
+  showNow();
+}
+
+function about() {
+  const scores = gallery.detectors.map((one) => (one.ods === null ? one.name : `${one.name} ODS ${one.ods.toFixed(3)}`)).slice(0, 4);
+  $("about").textContent = [...scores, ...(gallery.class === null ? [] : [`class ${gallery.class}`]), `protocol ${gallery.protocol.id}`].join(" · ");
+  for (const id of ["wall-class", "class"]) $(id).value = gallery.class;
+}
+
+function showNow() {
   const image = Boolean(state.i);
   $("wall").hidden = image;
   $("image").hidden = !image;
@@ -80,8 +104,8 @@ function keys(event) {
 async function lookAgain() {
   if (gallery.judged[0] >= gallery.judged[1]) return;
   try {
-    const next = await json("/gallery");
-    Object.assign(gallery, next);
+    const next = await json(galleryPath(gallery.class));
+    if (next.class === gallery.class) Object.assign(gallery, next);
     if (!state.i) wall.show(state);
   } catch { return; }
   setTimeout(lookAgain, LOOK_AGAIN);
@@ -89,7 +113,11 @@ async function lookAgain() {
 
 async function begin() {
   try { gallery = await json("/gallery"); } catch (error) { tell(error.message); return; }
-  $("about").textContent = `${gallery.detectors.map((one) => (one.ods === null ? one.name : `${one.name} ODS ${one.ods.toFixed(3)}`)).slice(0, 4).join(" · ")} · protocol ${gallery.protocol.id}`;
+  for (const one of document.querySelectorAll(".only-classes")) one.hidden = gallery.classes.length === 0;
+  for (const id of ["wall-class", "class"]) {
+    fill($(id), gallery.classes.map((one) => [one, one]));
+    $(id).addEventListener("input", () => change({ c: $(id).value, t: undefined }));
+  }
   wall = new Wall(gallery, change, addressOf);
   page = new ImagePage(gallery, { change, go, tell });
   for (const name of ["hashchange", "popstate"]) window.addEventListener(name, follow);

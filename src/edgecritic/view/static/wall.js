@@ -63,7 +63,7 @@ export class Wall {
   card(image, sort, value) {
     const item = document.createElement("li"), link = document.createElement("a"), picture = document.createElement("img"), name = document.createElement("b"), list = document.createElement("dl");
     link.href = this.address(image);
-    Object.assign(picture, { src: `/thumb/${image.id}`, alt: "", loading: "lazy", decoding: "async", width: 240, height: 160 });
+    Object.assign(picture, { src: `/thumb/${image.id}${this.gallery.class === null || image.photo ? "" : `?c=${encodeURIComponent(this.gallery.class)}`}`, alt: "", loading: "lazy", decoding: "async", width: 240, height: 160 });
     name.textContent = image.name;
     const which = sort === "best" ? "best" : "set";
     const rows = this.gallery.detectors.map((one, at) => [one.name, image.numbers[at]?.[which]]);

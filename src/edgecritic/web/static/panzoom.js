@@ -99,26 +99,42 @@ export class PanZoom {
     requestAnimationFrame(() => { this.asked = false; this.draw(); });
   }
 
-  /** Draw what `paint(screen, wide, high)` writes into a buffer of the canvas's pixels, 0xAABBGGRR, over the canvas. */
+  /** Draw over the canvas the pixels for which `paint` calls `put(column, line, colour)`, with colours 0xAABBGGRR. */
   overlay(paint) {
-    const { width, height } = this.canvas, picture = new ImageData(width, height);
-    paint(new Uint32Array(picture.data.buffer), width, height);
-    if (this.scratch.width !== width || this.scratch.height !== height) { this.scratch.width = width; this.scratch.height = height; }
-    this.scratch.getContext("2d").putImageData(picture, 0, 0);
+    const { width, height } = this.canvas;
+    if (this.over?.width !== width || this.over.height !== height) {
+      Object.assign(this.scratch, { width, height });
+      this.over = new ImageData(width, height);
+    }
+    const screen = new Uint32Array(this.over.data.buffer);
+    screen.fill(0);
+    paint(painter(screen, width, height, this));
+    this.scratch.getContext("2d").putImageData(this.over, 0, 0);
     this.context.setTransform(1, 0, 0, 1, 0, 0);
     this.context.drawImage(this.scratch, 0, 0);
   }
 }
 
-/** Colour a pixel of the picture: all of its square, and at least one pixel of the screen. */
-export function paintPixel(screen, wide, high, view, column, line, colour) {
-  const sx = view.scale * view.unit[0], sy = view.scale * view.unit[1];
-  const px = Math.floor(view.x + column * sx), py = Math.floor(view.y + line * sy);
-  const right = Math.max(px + 1, Math.floor(view.x + (column + 1) * sx)), bottom = Math.max(py + 1, Math.floor(view.y + (line + 1) * sy));
-  if (right <= 0 || bottom <= 0 || px >= wide || py >= high) return;
-  for (let row = Math.max(0, py), low = Math.min(high, bottom); row < low; row++) {
-    for (let to = row * wide + Math.max(0, px), end = row * wide + Math.min(wide, right); to < end; to++) screen[to] = colour;
+/** Return a function that colours a pixel of the picture: all of its square, and at least one pixel of the screen. */
+function painter(screen, wide, high, view) {
+  const [sx, sy] = view.size, [lefts, rights] = edges(view.x, sx, view.width, wide), [tops, lows] = edges(view.y, sy, view.height, high);
+  return (column, line, colour) => {
+    const left = lefts[column], right = rights[column], low = lows[line];
+    for (let row = tops[line]; row < low; row++) {
+      for (let to = row * wide + left, end = row * wide + right; to < end; to++) screen[to] = colour;
+    }
+  };
+}
+
+/** Return where every column (or line) of a picture begins and ends on a screen of `most` pixels. */
+function edges(from, size, many, most) {
+  const begins = new Int32Array(many), ends = new Int32Array(many);
+  for (let at = 0; at < many; at++) {
+    const begin = Math.floor(from + at * size);
+    begins[at] = Math.max(0, begin);
+    ends[at] = Math.min(most, Math.max(begin + 1, Math.floor(from + (at + 1) * size)));
   }
+  return [begins, ends];
 }
 
 /** Return #rrggbb as 0xAABBGGRR. */
