@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from edgecritic.assignment import solver
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid, ball
-from edgecritic.kernels.links import number_cells
+from edgecritic.kernels.links import Links, from_columns, number_cells
 from edgecritic.kernels.windows import count_bits
 
 pytestmark = pytest.mark.kernels
@@ -37,6 +37,20 @@ def test_links_are_all_pairs_within_reach_the_cheapest_first(shape, radius, shar
         np.testing.assert_array_equal(cost, np.floor(100 * distances[row, other] + 0.5))
         np.testing.assert_array_equal(cost, np.sort(cost))
     assert links.start[-1] == links.other.size
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_links_seen_from_their_columns_are_the_same_the_cheapest_first(seed):
+    rng = np.random.default_rng(seed)
+    rows, columns = np.nonzero(rng.random((13, 9)) < 0.4)
+    cost = rng.integers(0, 5, rows.size)
+    mine, theirs = np.lexsort((cost, rows)), np.lexsort((rows, cost, columns))
+    start = np.searchsorted(rows, np.arange(14))
+    links = Links(start, columns[mine].astype(np.int32), cost[mine].astype(np.int32))
+    found = from_columns(links, 9)
+    np.testing.assert_array_equal(found.start, np.append(0, np.cumsum(np.bincount(columns, minlength=9))))
+    np.testing.assert_array_equal(found.other, rows[theirs])
+    np.testing.assert_array_equal(found.cost, cost[theirs])
 
 
 def test_too_many_links_are_refused(monkeypatch):

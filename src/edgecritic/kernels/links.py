@@ -175,11 +175,20 @@ def sort_groups(groups: Groups, keys: Int32s, count: int) -> Groups:
 @kernel
 def from_columns(links: Links, columns: int) -> Links:
     """Return the same links, sorted by their other end."""
-    rows = np.empty(links.other.size, dtype=np.int32)
+    start = np.zeros(columns + 1, dtype=np.int64)
+    for column in links.other:
+        start[column + 1] += 1
+    for column in range(columns):
+        start[column + 1] += start[column]
+    place = start[:-1].copy()
+    other = np.empty(links.other.size, dtype=np.int32)
+    cost = np.empty(links.other.size, dtype=np.int32)
     for row in range(links.start.size - 1):
         for link in range(links.start[row], links.start[row + 1]):
-            rows[link] = row
-    start, other, cost = _sorted_by(links.other, columns, rows, links.cost)
+            column = links.other[link]
+            other[place[column]] = row
+            cost[place[column]] = links.cost[link]
+            place[column] += 1
     for column in range(columns):
         _sort_by_cost(other, cost, start[column], start[column + 1])
     return Links(start, other, cost)
