@@ -285,7 +285,7 @@ class TestMeans:
             _, truth, strength = scene(seed)
             benchmark.update(strength, truth, groups=NAMES)
         result = benchmark.result(draws=50)
-        assert len(benchmark) == 2
+        assert [len(bytes.fromhex(name)) for name in result.counts] == [8, 8]  # named by their maps
         assert set(result.groups) == set(NAMES)
         assert result.mf_ods == pytest.approx(np.mean([one.ods.f for one in result.groups.values()]))
         assert set(result.intervals.groups) == set(NAMES)
