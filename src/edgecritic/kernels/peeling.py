@@ -59,8 +59,7 @@ def _removable(bits: UInt64s, word: int | np.int64, width: int | np.int64, secon
     enough = _at_least_two(a1, a2, a3, a4) & _at_least_two(b1, b2, b3, b4)
     all_round = a1 & a2 & a3 & a4 & b1 & b2 & b3 & b4
     kept = x5 & (x6 | x7 | ~x4) if second else x1 & (x2 | x3 | ~x8)
-    removable: np.uint64 = here & once & enough & ~all_round & ~kept
-    return removable
+    return np.uint64(here & once & enough & ~all_round & ~kept)
 
 
 @inlined
