@@ -23,7 +23,8 @@ from edgecritic.datasets.files import read_array
 from edgecritic.measures.label_maps import as_labels
 from edgecritic.measures.lesions import evaluate
 from edgecritic.run.executor import run_tasks
-from edgecritic.run.score import ScoreSettings, score_folder
+from edgecritic.run.score import score_folder
+from edgecritic.run.score_files import ScoreSettings
 
 PART = "measures"
 MEASURES = ("dice", "hd95", "assd", "nsd")

@@ -25,7 +25,7 @@ settings.load_profile("ci")  # the same examples in every run; `make fuzz` takes
 
 os.environ["EDGECRITIC_CACHE"] = "off"  # tests neither use nor fill the cache of whoever runs them
 
-NEEDS = frozenset({"data", "browser", "torch", "notebooks"})
+NEEDS = frozenset({"data", "browser", "torch", "jax", "notebooks"})
 """What a test may need: known by its marker or by the fixture of that name."""
 
 
@@ -52,6 +52,12 @@ def torch() -> Any:
     """The library torch; the test is skipped where it or torchmetrics is absent."""
     pytest.importorskip("torchmetrics")
     return pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="session")
+def jax() -> Any:
+    """The library JAX; the test is skipped where it is absent."""
+    return pytest.importorskip("jax")
 
 
 FLAGS = (
@@ -99,6 +105,13 @@ def printed_json_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(main, "_parsed", parsed)
     for module in (main, _output):
         monkeypatch.setattr(module, "print_json", validated)
+
+
+@pytest.fixture
+def hasty_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the parts of figures where they are put first: arranging them takes as long as drawing them."""
+    engine = pytest.importorskip("matplotlib.layout_engine").ConstrainedLayoutEngine
+    monkeypatch.setattr(engine, "execute", lambda *_: None)
 
 
 SERIOUS = """async () => {

@@ -349,6 +349,7 @@ class Trials:
         except BlockingIOError:
             sys.exit(f"another run works in {COPY}; wait until it has ended")
         _copy_project()
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / PACKAGE / "kernels" / "__pycache__"))
         os.chdir(COPY)
         sys.path.insert(0, str(COPY / "src"))
         sys.dont_write_bytecode = False
@@ -405,7 +406,7 @@ class Trials:
 
 
 def _copy_project() -> None:
-    """Refresh the copy; unchanged files keep their time, so that compiled kernels stay valid."""
+    """Refresh the copy."""
     unwanted = shutil.ignore_patterns("__pycache__")
     for folder in ("src", "tests"):
         shutil.rmtree(COPY / folder, ignore_errors=True)

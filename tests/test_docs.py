@@ -19,7 +19,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -156,19 +155,22 @@ for room in {rooms}:
 import numpy as np
 import edgecritic
 from edgecritic.cli.main import main
-from edgecritic.report.benchmark import benchmark_report
+from edgecritic.report.benchmark import benchmark_report, section_modules
 from edgecritic.report.text import report_text
 from edgecritic.report.view import View
 
 one, two = np.eye(5, dtype=bool), np.ones((5, 5), bool)
 found = edgecritic.match(one, two, strategy="overlap", tolerance=1)
 assert (found.tp, found.fp, found.fn) == (5, 0, 20), found
+assert found.pairs.shape == (5, 2, 2)  # one_to_one promises them
 assert "overlap" in edgecritic.available("strategies")
 made = runpy.run_path({str(ROOT / "tests/report_results.py")!r})
 report = benchmark_report(View(made["make_results"](2, 3)))
 names = [section.key for section in report.sections]
 assert names.index("leaderboard") < names.index("r50") < names.index("curves"), names
 assert "Recall at precision one half" in report_text(report)
+orders = [module.ORDER for module in section_modules()]
+assert len(orders) == len(set(orders)), orders
 assert main(["study", "density", "--out", {str(tmp_path / "out")!r}]) == 0
 """
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
@@ -248,6 +250,7 @@ def test_every_layout_has_its_example():
 
 def test_links_lead_somewhere(reference):
     made = {f"reference/{name}" for name in reference.pages(pictures=False)}
+    made |= {f"notebooks/{path.stem}.md" for path in (DOCS / "notebooks").glob("*.ipynb")}
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         text = BLOCK.sub("", page.read_text(encoding="utf-8"))
         for target, anchor in re.findall(r"\]\(([^)#:]*?)(#[^)]*)?\)", text):
@@ -274,15 +277,35 @@ def test_every_strategy_has_its_picture():
         assert f"under {name}" in drawn.caption
 
 
-def test_formulas_are_those_of_measures_and_become_mathml():
+@pytest.mark.parametrize("kind", ["measures", "strategies"])
+def test_everything_has_its_formula_and_it_becomes_mathml(kind, reference):
     pytest.importorskip("latex2mathml")
-    formulas = building("formulas")
-    written = tomllib.loads((BUILDING / "formulas.toml").read_text(encoding="utf-8"))
-    assert set(written) <= {entry["name"] for entry in entries("measures")}
+    written = reference.formulas_of(kind)
+    assert set(written) == {entry["name"] for entry in entries(kind)}
+    made = reference.pages(pictures=False)
     for name, formula in written.items():
-        page = formulas.as_mathml(f'<p>a</p><div class="arithmatex">\\[{formula}\\]</div>')
-        assert page.startswith("<p>a</p><math"), name
-        assert "\\" not in page.partition("<annotation")[0], name
+        page = made[f"{kind}/{name}.md"]
+        assert f"$$\n{formula}\n$$" in (page if isinstance(page, str) else page.decode()), name
+        check_formula(formula, name)
+
+
+def check_formula(formula: str, where: str) -> None:
+    """Fail if a formula does not become MathML, or leaves a command of LaTeX as text."""
+    page = building("formulas").as_mathml(f'<p>a</p><div class="arithmatex">\\[{formula}\\]</div>')
+    assert page.startswith("<p>a</p><math"), where
+    assert "\\" not in page.partition("<annotation")[0], where
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_formulas_of_pages_become_mathml(page):
+    pytest.importorskip("latex2mathml")
+    text = re.sub(
+        r"^```.*?^```$|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    found = re.findall(r"\$\$(.+?)\$\$|\$(\S(?:[^$\n]*\S)?)\$", text, re.DOTALL)
+    assert len(found) == len(re.findall(r"\$\$|\$", text)) / 2
+    for shown, inline in found:
+        check_formula(shown or inline, name_of(page))
 
 
 def test_dead_links_and_what_is_loaded_from_elsewhere_are_found(tmp_path):

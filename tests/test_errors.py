@@ -14,7 +14,14 @@ import numpy as np
 import pytest
 
 import edgecritic
-from edgecritic.errors import DataError, EdgeCriticError, InputError, MissingExtraError, NotBinaryError
+from edgecritic.errors import (
+    DataError,
+    EdgeCriticError,
+    InputError,
+    MissingExtraError,
+    NotBinaryError,
+    needs_extra,
+)
 
 SOURCE = Path(edgecritic.__file__).parent
 TEXT_METHODS = {
@@ -93,6 +100,17 @@ def test_missing_extras_name_the_command():
     error = MissingExtraError.of("reading NIfTI files", "volumes")
     assert error.remedy == 'pip install "edgecritic[volumes]"'
     assert isinstance(error, ImportError)
+    words = r"dowsing needs .*edgecritic\[wood\]"
+    with pytest.raises(MissingExtraError, match=words) as told, needs_extra("dowsing", "wood"):
+        importlib.import_module("hazel_twig")
+    assert told.value.__cause__.name == "hazel_twig"
+
+
+@pytest.mark.parametrize("module", ["edgecritic.hazel_twig", "edgecritic.errors.hazel_twig"])
+def test_a_fault_of_the_package_is_no_missing_extra(module):
+    with pytest.raises(ModuleNotFoundError) as told, needs_extra("dowsing", "wood"):
+        importlib.import_module(module)
+    assert not isinstance(told.value, MissingExtraError)
 
 
 def test_readers_name_the_file_and_the_remedy(tmp_path):

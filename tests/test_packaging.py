@@ -17,6 +17,7 @@ import pytest
 import edgecritic
 
 ROOT = Path(__file__).resolve().parents[1]
+KERNELS = Path(edgecritic.__file__).parent / "kernels" / "__pycache__"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -25,7 +26,9 @@ def test_one_version_everywhere():
     cited = re.search(r"^version: *\"?([0-9.]+)", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
     assert cited
     assert cited[1] == PROJECT["version"]
-    assert re.search(r"^## \[", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert newest
+    assert newest[1] in ("Unreleased", PROJECT["version"])
 
 
 def test_minimum_versions_are_those_that_were_tested():
@@ -96,7 +99,10 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
 
 @pytest.mark.slow
 def test_the_wheel_works_in_an_empty_folder(wheel, tmp_path):
-    """The unpacked wheel, without the source tree and without the optional matplotlib."""
+    """The unpacked wheel, without the source tree and without the optional matplotlib.
+
+    Its kernels are those of the source tree, and so is their machine code: it is not compiled anew.
+    """
     installed, empty = tmp_path / "installed", tmp_path / "empty"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(installed)
@@ -108,7 +114,7 @@ def test_the_wheel_works_in_an_empty_folder(wheel, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=empty,
-        env={**os.environ, "PYTHONPATH": str(installed)},
+        env={"NUMBA_CACHE_DIR": str(KERNELS), **os.environ, "PYTHONPATH": str(installed)},
         capture_output=True,
         text=True,
     )

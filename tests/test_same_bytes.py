@@ -18,6 +18,8 @@ from edgecritic.datasets.synthetic import write
 from edgecritic.datasets.write import UndatedZip, bsds_mat_bytes
 from edgecritic.maps.boundaries import inner_boundary
 
+pytestmark = pytest.mark.usefixtures("hasty_figures")
+
 CLASSES = """
 id = "blocks"
 tolerance = 2.0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 
 import jsonschema
 import pytest
@@ -44,6 +45,42 @@ def test_schemas_are_schemas(name):
     for nonsense in ({}, [], {"failures": [{}]}, {"nothing": 1}):
         assert not jsonschema.Draft202012Validator(found).is_valid(nonsense)
     assert jsonschema.Draft202012Validator(found).is_valid({"failures": [{"message": "no"}]})
+
+
+def undescribed(part: object, place: str = "") -> list[str]:
+    """Return the places of all properties, at any depth, that no sentence of their own describes."""
+    if isinstance(part, list):
+        return [found for one in part for found in undescribed(one, place)]
+    if not isinstance(part, dict):
+        return []
+    inner = part.get("properties", {})
+    bare = [f"{place}.{name}" for name, one in inner.items() if not is_sentence(one.get("description"))]
+    below = [found for name, one in inner.items() for found in undescribed(one, f"{place}.{name}")]
+    others = (one for key, one in part.items() if key != "properties")
+    return [*bare, *below, *(found for one in others for found in undescribed(one, place))]
+
+
+def is_sentence(text: object) -> bool:
+    """Whether something is a text of several words that begins and ends like a sentence."""
+    return isinstance(text, str) and text[0] == text[0].upper() and text.endswith(".") and " " in text
+
+
+@pytest.mark.parametrize("name", schema_names())
+def test_every_property_is_described(name):
+    assert undescribed(schema_of(name)) == []
+
+
+def test_a_property_without_a_sentence_is_noticed():
+    found = schema_of("score")
+    del found["$defs"]["label_scores"]["properties"]["counts"]["properties"]["tp"]["description"]
+    assert undescribed(found) == [".counts.tp"]
+
+
+@pytest.mark.parametrize("name", schema_names())
+def test_a_schema_has_the_definitions_it_refers_to_and_no_others(name):
+    found = schema_of(name)
+    referred = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(found)))
+    assert set(found["$defs"]) == referred
 
 
 def test_an_unknown_schema_is_refused():

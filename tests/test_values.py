@@ -219,7 +219,7 @@ def runs() -> object:
     from edgecritic.run.pairing import PairingExample, PairingStudy
     from edgecritic.run.propose import propose_folder
     from edgecritic.run.results import Failure, Run
-    from edgecritic.run.score import ScoreSettings
+    from edgecritic.run.score_files import ScoreSettings
     from edgecritic.run.strong_labels import Kept, write_labels
     from edgecritic.run.truths import run_truths
     from edgecritic.studies.complexity import curves_of_image, summarise_curves

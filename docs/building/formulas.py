@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-LIMITS = re.compile(r"(\\sum|\\max|\\sup)_")
+LIMITS = re.compile(r"(\\sum|\\max|\\min|\\sup)_")
 """Signs that have what belongs to them below, not beside, where there is room."""
 MARKED = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 

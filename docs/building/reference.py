@@ -55,9 +55,15 @@ SINGLE = {
     "published": "Published curves",
 }
 FORMULAS = Path(__file__).with_name("formulas.toml")
-"""Formulas of the measures in LaTeX."""
+"""Formulas of measures and strategies in LaTeX."""
 HIDDEN = ("name", "parameters", "summary", "title")
 SIZES = ((321, 481), (425, 560), (720, 1280), (1024, 2048))
+
+
+def formulas_of(kind: str) -> dict[str, str]:
+    """Return the formulas of a kind of things by their ids, in LaTeX."""
+    found: dict[str, str] = tomllib.loads(FORMULAS.read_text(encoding="utf-8")).get(kind, {})
+    return found
 
 
 def navigation() -> list[Any]:
@@ -183,6 +189,8 @@ def _entry_page(kind: str, entry: dict[str, Any], drawn: samples.Drawn | None) -
         lines += ["", entry["summary"]]
     if drawn:
         lines += ["", f"![{drawn.caption}]({name}{drawn.suffix})", "", f"*{drawn.caption}*"]
+    if name in formulas_of(kind):
+        lines += ["", f"$$\n{formulas_of(kind)[name]}\n$$"]
     lines += ["", *_facts(entry)]
     if kind == "protocols":
         lines += ["", *_tolerances(name)]
@@ -208,7 +216,15 @@ def _tolerances(name: str) -> list[str]:
     rows = [
         f"| {width} × {height} | {protocol.tolerance_for((height, width)):.2f} |" for height, width in SIZES
     ]
-    return ["## Tolerance in pixels", "", "| image | tolerance |", "|---|---|", *rows]
+    share = protocol.relative_tolerance
+    rule = (
+        []
+        if share is None
+        else [f"$$\nt = {share:g} \\sqrt{{\\mathrm{{width}}^2 + \\mathrm{{height}}^2}}\n$$", ""]
+    )
+    page = "../../explanation/benchmark.md#what-is-computed"
+    numbers = f"The formulas of ODS, OIS and AP are in [What is computed]({page})."
+    return ["## Tolerance in pixels", "", *rule, "| image | tolerance |", "|---|---|", *rows, "", numbers]
 
 
 def _docstring(kind: str, name: str) -> str:
@@ -233,9 +249,8 @@ def measure_pages(pictures: bool) -> dict[str, str | bytes]:
     """Return one page per measure, with its formula and pictures."""
     from edgecritic.report.measure_pages import write_measure_pages
 
-    written = tomllib.loads(FORMULAS.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
-        write_measure_pages(folder, pictures=pictures, formulas=written)
+        write_measure_pages(folder, pictures=pictures, formulas=formulas_of("measures"))
         return {f"measures/{path.name}": path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from edgecritic.tuning.result import Tuning as Tuning
     from edgecritic.tuning.tune import tune as tune
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "match": "matching",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -103,6 +105,25 @@ class MissingExtraError(EdgeCriticError, ImportError):  # type: ignore[misc] # I
         reading NIfTI files needs an optional dependency; pip install "edgecritic[volumes]"
         """
         return cls(f"{what} needs an optional dependency", remedy=f'pip install "edgecritic[{extra}]"')
+
+
+@contextmanager
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """Say which extra is missing if an import of the block fails; an import of this package fails as it does.
+
+    Examples
+    --------
+    >>> with needs_extra("dowsing", "wood"):
+    ...     import hazel_twig
+    Traceback (most recent call last):
+    edgecritic.errors.MissingExtraError: dowsing needs an optional dependency; pip install "edgecritic[wood]"
+    """
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] == "edgecritic":
+            raise
+        raise MissingExtraError.of(what, extra) from error
 
 
 class UndefinedMeasureWarning(UserWarning):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecritic.atomic import replace_file
-from edgecritic.errors import MissingExtraError
+from edgecritic.errors import needs_extra
 
 __all__ = [
     *("HIT", "FALSE_ALARM", "MISS", "COLOURS", "SHADES", "HUMAN", "GREY", "look"),
@@ -76,11 +76,9 @@ def new_figure(size: tuple[float, float] = (6.4, 4.0), *, layout: Any = "constra
     MissingExtraError
         If matplotlib is not installed.
     """
-    try:
+    with needs_extra("drawing figures", "report"):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError.of("drawing figures", "report") from error
     figure = Figure(figsize=size, layout=layout)
     FigureCanvasAgg(figure)
     return figure
@@ -94,10 +92,8 @@ def axes_of(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
 @contextmanager
 def drawing_settings() -> Iterator[None]:
     """Use matplotlib's own defaults and ours, whatever the user's are, and put theirs back afterwards."""
-    try:
+    with needs_extra("drawing figures", "report"):
         import matplotlib as mpl
-    except ImportError as error:
-        raise MissingExtraError.of("drawing figures", "report") from error
     with mpl.rc_context(), warnings.catch_warnings():
         # A name may hold signs that the font does not have.
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)

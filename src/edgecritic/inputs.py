@@ -48,7 +48,15 @@ def as_array(data: Any, name: str = "array") -> NDArray[Any]:
     """Return `data` as a NumPy array without changing it; `name` is used in messages.
 
     Anything with ``__array__`` or ``__dlpack__`` is taken (torch tensors too, without importing torch).
+    Numbers that NumPy itself does not know, such as bfloat16 of JAX, become float32, which holds all of them.
     """
+    array = _as_given(data, name)
+    if array.dtype.kind == "V" and np.can_cast(array.dtype, np.float32):
+        return array.astype(np.float32)
+    return array
+
+
+def _as_given(data: Any, name: str) -> NDArray[Any]:
     if isinstance(data, np.ma.MaskedArray):
         return _without_mask(data, name)
     if isinstance(data, np.ndarray):

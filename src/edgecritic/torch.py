@@ -12,18 +12,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from edgecritic import training
-from edgecritic.errors import MissingExtraError
+from edgecritic.errors import needs_extra
 from edgecritic.inputs import Spacing, as_array
 from edgecritic.training.batches import split
 from edgecritic.training.loop import Loop
 
-try:
+with needs_extra("edgecritic.torch", "torch"):
     import torch
     from torch import Tensor
     from torchmetrics import Metric
     from torchmetrics.utilities.distributed import gather_all_tensors
-except ImportError as error:
-    raise MissingExtraError.of("edgecritic.torch", "torch") from error
 
 __all__ = ["BoundaryBenchmark", "EdgeScores", "SurfaceScores"]
 

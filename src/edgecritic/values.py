@@ -17,7 +17,7 @@ from typing import Any, ClassVar, dataclass_transform
 import numpy as np
 
 from edgecritic import figures
-from edgecritic.errors import InputError, MissingExtraError
+from edgecritic.errors import InputError, MissingExtraError, needs_extra
 
 __all__ = ["Value", "plain", "plain_number", "rows_of"]
 
@@ -89,18 +89,14 @@ class Value:
 
     def to_pandas(self) -> Any:
         """Return `rows` as a pandas DataFrame; needs pandas."""
-        try:
+        with needs_extra("a data frame", "pandas"):
             import pandas as pd
-        except ImportError:
-            raise MissingExtraError.of("a data frame", "pandas") from None
         return pd.DataFrame(self.rows())
 
     def to_polars(self) -> Any:
         """Return `rows` as a polars DataFrame; needs polars."""
-        try:
+        with needs_extra("a data frame", "polars"):
             import polars as pl
-        except ImportError:
-            raise MissingExtraError.of("a data frame", "polars") from None
         return pl.DataFrame(self.rows(), infer_schema_length=None)
 
     def _repr_html_(self) -> str:

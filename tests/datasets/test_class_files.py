@@ -12,7 +12,6 @@ from edgecritic.datasets.class_cases import find_class_cases
 from edgecritic.datasets.class_maps import ClassMaps
 from edgecritic.datasets.files import read_class_strength, read_classes
 from edgecritic.errors import DataError, InputError
-from edgecritic.maps.classes import pack_classes
 from edgecritic.protocols.classes import truth_maps
 from edgecritic.protocols.presets import get_protocol
 
@@ -112,7 +111,7 @@ def test_arrays(tmp_path):
     maps = RNG.random((5, 3, 4)) < 0.5
     np.save(tmp_path / "stack.npy", maps)
     assert np.array_equal(read_classes(tmp_path / "stack.npy").stored, maps)
-    np.save(tmp_path / "bits.npy", pack_classes(maps).astype(np.uint32))
+    np.save(tmp_path / "bits.npy", sum(one.astype(np.uint32) << place for place, one in enumerate(maps)))
     assert all(np.array_equal(read_classes(tmp_path / "bits.npy").stored[k + 1], maps[k]) for k in range(5))
     np.savez(tmp_path / "soft.npz", maps=(maps * 200).astype(np.uint8))
     assert np.allclose(read_class_strength(tmp_path / "soft.npz", 5), maps * 200 / 255)

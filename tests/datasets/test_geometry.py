@@ -19,7 +19,7 @@ from edgecritic.datasets import Geometry, Volume, on_grid_of, read_geometry, rea
 from edgecritic.datasets.geometry import find_grid
 from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import place
-from edgecritic.run.score import ScoreSettings, score_files
+from edgecritic.run.score_files import ScoreSettings, score_files
 
 nibabel = pytest.importorskip("nibabel")
 

@@ -53,12 +53,21 @@ def package(tmp_path):
     return tmp_path
 
 
-def run(package, **environment):
+LOADED = """
+import sys
+loaded = "numba.np.arraymath" in sys.modules
+import numba
+late = numba.njit(lambda values: np.sort(values).sum())(np.array([2, 1]))
+assert (loaded, late) == ({}, 3), (loaded, late)
+"""
+
+
+def run(package, *, more="", **environment):
     surroundings = {
         name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "COVERAGE"))
     }
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", PROGRAM + more],
         cwd=package,
         env={**surroundings, "PYTHONPATH": str(package), "HOME": str(package / "home"), **environment},
         capture_output=True,
@@ -84,6 +93,13 @@ def test_a_change_in_another_kernel_file_is_noticed(package):
     assert run(package)[:2] == (1, 0)
     types.write_text(TYPES.format("left", "right"))
     assert run(package)[:2] == (1, 1)
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_code_from_the_disk_runs_without_what_numba_compiles_with(package):
+    """Numba loads that later, where something is compiled after all."""
+    assert run(package, more=LOADED.format(True))[1] == 0
+    assert run(package, more=LOADED.format(False))[1] == 1
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")

@@ -19,7 +19,6 @@ from edgecritic.maps.suppression import (
     suppress,
     triangle_filter,
 )
-from edgecritic.protocols.crispness import average_crispness, summarise_crispness
 
 pytestmark = pytest.mark.kernels
 
@@ -224,24 +223,5 @@ def test_bad_arrays_are_refused():
         triangle_filter(np.zeros(4), 1)
 
 
-def test_crispness():
-    thick = np.zeros((50, 50))
-    thick[10:40, 20:27] = np.exp(-(((np.arange(7) - 3) / 2) ** 2))
-    thin = suppress(thick, "crispness(border=0)")
-    value = average_crispness(thick)
-    assert value == pytest.approx(suppress(thick, "crispness").sum(dtype=float) / thick.sum(), rel=1e-6)
-    assert 0 < value < 0.5 < average_crispness(thin, recipe="none")
-    assert math.isnan(average_crispness(np.zeros((5, 5))))
-    assert average_crispness(np.zeros((5, 5)), empty=0.0) == 0
-    total = summarise_crispness([0.2, math.nan, 0.6])
-    assert (total.mean, total.least, total.most) == pytest.approx((0.4, 0.2, 0.6))
-    assert (total.images, total.empty) == (3, 1)
-    assert "1 of them empty" in str(total)
-    assert summarise_crispness([math.nan]).as_dict()["mean"] is None
-    assert suppress(thick, RECIPES["rcf"]).tolist() == suppress(thick, "rcf").tolist()
-    with pytest.raises(InputError, match="at least one"):
-        summarise_crispness([])
-
-
 def test_recipe_defaults_are_the_hed_numbers():
-    assert Recipe() == RECIPES["hed"]
+    assert Recipe() == RECIPES["hed"] == get_recipe("hed")

@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 from edgecritic.errors import InputError
-from edgecritic.protocols.bootstrap import bootstrap, paired_bootstrap
+from edgecritic.protocols.benchmark import Benchmark
+from edgecritic.protocols.bootstrap import _bca_shares, bootstrap, paired_bootstrap
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.summary import summarise
@@ -91,6 +92,13 @@ def test_bca_is_scipys():
     assert plain.low > theirs.low + 0.1 * width
 
 
+@pytest.mark.parametrize("draws", [1, 4, 100])
+def test_bca_without_bias_and_skew_is_the_percentile(draws):
+    """Half of draws that all equal the value lie below it, and images of equal influence have no skew."""
+    shares = 0.05, 0.95
+    assert _bca_shares(shares, 0.5, np.full(draws, 0.5), np.full(6, 0.5)) == pytest.approx(shares)
+
+
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_coverage_on_simulated_images(method):
     truth = summarise(simulate(10**6, images=6000)).ods.f
@@ -105,6 +113,24 @@ def test_same_seed_same_numbers():
     tables = simulate(1)
     assert bootstrap(tables, draws=50, seed=2) == bootstrap(tables, draws=50, seed=2)
     assert bootstrap(tables, draws=50, seed=2) != bootstrap(tables, draws=50, seed=3)
+
+
+def test_without_settings_there_are_1000_draws_of_seed_0_and_95_percent():
+    results = []
+    for seed in (1, 2):
+        benchmark = Benchmark()
+        for name, counts in enumerate(simulate(seed, images=5, steps=3)):
+            benchmark.add_counts(str(name), counts)
+        results.append(benchmark.result())
+    first, second = results
+    settings = {"draws": 1000, "level": 0.95, "seed": 0}
+    assert first.intervals == bootstrap(first.counts, **settings) == bootstrap(first.counts)
+    assert first.against(second) == paired_bootstrap(first.counts, second.counts, **settings)
+
+
+def test_one_draw_is_a_draw():
+    interval = bootstrap(simulate(1, images=3), draws=1).ods
+    assert interval.low == interval.high
 
 
 def test_paired_test_is_that_of_a_plain_loop():

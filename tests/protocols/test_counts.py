@@ -89,6 +89,8 @@ def test_the_row_at_0_comes_first():
         (lambda one: one.group("cat"), "no group 'cat'"),
         (lambda one: one.with_zero(), "at 0 are missing"),
         (lambda one: Counts.of_one((1, 2, 3), threshold=0.0), "one row"),
+        (lambda one: Counts.from_rows([(0.5, 1, 2, 1, 2), (0.6, 3, 2, 1, 2)]), "more pixels are matched"),
+        (lambda one: Counts.from_rows([(0.5, 1, 2, 1, 2), (0.6, 1, 2, 3, 2)]), "more pixels are matched"),
         (
             lambda one: Counts(
                 thresholds=one.thresholds, **{name: getattr(one, name) for name in COLUMNS}, groups=("a",)

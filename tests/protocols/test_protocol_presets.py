@@ -86,6 +86,35 @@ def test_what_tells_the_families_apart():
     assert get_protocol("ceval").nms == "none"
 
 
+SEAL_RULES = {  # tolerance, ignored labels, pixels cut off the rim, radius of boundaries, thinned or not
+    "sbd-seal-thin": (0.02, {255}, 5, None, False),
+    "sbd-seal-thin-inst": (0.02, {255}, 5, None, True),
+    "sbd-seal-raw": (0.02, {255}, 5, 2, False),
+    "sbd-seal-raw-inst": (0.02, {255}, 5, 2, False),
+    "cityscapes-thin": (0.0035, {2, 3}, 0, 1, True),
+    "cityscapes-thin-inst": (0.0035, {2, 3}, 0, 1, True),
+    "cityscapes-raw": (0.0035, {2, 3}, 0, 2, False),
+    "cityscapes-raw-inst": (0.0035, {2, 3}, 0, 2, False),
+}
+
+
+@pytest.mark.parametrize("name", SEAL_RULES)
+def test_rules_of_classes_are_those_of_seal(name):
+    """255 is the void of PASCAL; of the labels 0 to 33 of Cityscapes 19 are judged, and two ignored."""
+    protocol = get_protocol(name)
+    rules = protocol.classes
+    tolerance, ignored, crop, radius, thin = SEAL_RULES[name]
+    assert (protocol.relative_tolerance, protocol.thin) == (tolerance, "-thin" in name)
+    assert (set(rules.ignored), rules.crop, rules.thin) == (ignored, crop, thin)
+    assert rules.truth == ("stored" if radius is None else "labels")
+    assert radius in (None, rules.radius)
+    assert rules.instances == name.endswith("-inst")
+    if name.startswith("cityscapes"):
+        assert rules.scale == 0.5
+        assert (len(rules.names), len(set(rules.labels) | set(rules.others))) == (19, 32)
+        assert {*rules.labels, *rules.others, *rules.ignored} == set(range(34))
+
+
 def test_thresholds():
     np.testing.assert_allclose(get_protocol("bsds").threshold_values(), np.arange(1, 100) / 100, atol=1e-15)
     few = Protocol(id="few", title="few", tolerance=1, thresholds=[0.2, 0.5])

@@ -207,12 +207,12 @@ def test_empty_predictions():
 
 
 def test_duplicate_recalls_first_or_last():
-    recall, precision = np.array([0.9, 0.9, 0.1]), np.array([0.2, 0.6, 1.0])
+    recall, precision = np.array([0.9, 0.9, 0.5, 0.1]), np.array([0.2, 0.6, 0.9, 1.0])
     first = average_precision(recall, precision, "a")
     last = average_precision(recall, precision, "a", duplicates="last")
     steps = np.arange(10, 91) / 100
-    assert first == pytest.approx(np.interp(steps, [0.1, 0.9], [1.0, 0.2]).sum() / 100)
-    assert last == pytest.approx(np.interp(steps, [0.1, 0.9], [1.0, 0.6]).sum() / 100)
+    assert first == pytest.approx(np.interp(steps, [0.1, 0.5, 0.9], [1.0, 0.9, 0.2]).sum() / 100)
+    assert last == pytest.approx(np.interp(steps, [0.1, 0.5, 0.9], [1.0, 0.9, 0.6]).sum() / 100)
 
 
 def test_zero_threshold_joins_the_curve():

@@ -386,5 +386,7 @@ def test_names_of_images():
     benchmark.update(strength, truths, id=3)
     assert "3" in benchmark.result(draws=0).counts
     assert len(benchmark) == 3
+    names = [len(bytes.fromhex(name)) for name in benchmark.result(draws=0).counts if name != "3"]
+    assert names == [8, 8]  # of so many bits that names of different images differ
     with pytest.raises(InputError, match="judged already"):
         benchmark.update(strength, truths)

@@ -12,7 +12,7 @@ import pytest
 from edgecritic.figures import leave_out
 from edgecritic.report import benchmark, html
 from edgecritic.report.benchmark import protocol
-from edgecritic.report.sections import Cell, Notes, Report, Section, Table, study_report
+from edgecritic.report.sections import Cell, Notes, Report, Section, Table, draw, study_report
 from edgecritic.report.text import markdown_table, report_markdown, report_text, table_csv, table_tex
 from edgecritic.report.view import View
 from edgecritic.report.write import write_report
@@ -61,6 +61,18 @@ def test_all_renderings_show_the_same_contents():
     assert "a <problem>" in page
     assert "a <problem>" in markdown
     assert "0.123456" in table_csv(TABLE)
+
+
+def test_places_in_a_figure_are_found_once_for_all_files(monkeypatch):
+    engine = pytest.importorskip("matplotlib.layout_engine").ConstrainedLayoutEngine
+    found, execute = [], engine.execute
+    monkeypatch.setattr(engine, "execute", lambda *given: found.append(execute(*given)))
+    figure = draw("a", "A", "Some lines.", lambda figure: figure.subplots(1, 2)[0].plot([1, 3, 2]))
+    assert {kind: content[:5] for kind, content in figure.content.items()} == {
+        "png": b"\x89PNG\r",
+        "svg": b"<?xml",
+    }
+    assert len(found) == 1
 
 
 def test_markdown_obeys_nothing_that_comes_from_outside():

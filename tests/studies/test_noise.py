@@ -12,16 +12,8 @@ from edgecritic.cli.main import main
 from edgecritic.datasets.synthetic import Scene, scene
 from edgecritic.detectors import detect
 from edgecritic.errors import InputError
-from edgecritic.studies.noise import (
-    PAPER_DETECTORS,
-    combine,
-    degraded,
-    noise,
-    noise_tasks,
-    noise_trial,
-    noisy_scene,
-    published,
-)
+from edgecritic.studies.noise import PAPER_DETECTORS, combine, noise, published
+from edgecritic.studies.noise_scenes import degraded, noise_tasks, noise_trial, noisy_scene
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edgecritic.matching import match
-from edgecritic.studies.cuts import brain_samples, cut_samples, point_sets, synthetic_samples, volume_maps
+from edgecritic.studies.cuts import brain_volumes, cut_samples, point_sets, synthetic_samples, volume_maps
 from edgecritic.studies.pairing import (
     SIDES,
     PairCount,
@@ -55,7 +55,7 @@ def test_bars_on_synthetic_samples():
 
 
 def test_bars_on_brain_slices(data):
-    cut = brain_samples(data / "mni152", SIDES[::3], 80)
+    cut = cut_samples(volume_maps(*brain_volumes(data / "mni152"), "sobel"), SIDES[::3], 80)
     assert all(candidate.shape == (side, side) for side, rows in cut.items() for candidate, _ in rows)
     assert all(truth[side // 2, side // 2] for side, rows in cut.items() for _, truth in rows)
     order_at_the_smallest(accuracy("mni152", {side: accuracy_of_samples(rows) for side, rows in cut.items()}))

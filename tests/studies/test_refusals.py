@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edgecritic.errors import InputError
-from edgecritic.studies.cuts import brain_samples
+from edgecritic.studies.cuts import brain_volumes
 from edgecritic.studies.matching import join_blocks
 from edgecritic.studies.noise import noise
 from edgecritic.studies.pairing import scores
@@ -23,7 +23,7 @@ EYE, NOTHING = np.eye(6, dtype=bool), np.zeros((6, 6), dtype=bool)
         (lambda: Comparer((4, 5), [0, 1]), "positive"),
         (lambda: Comparer((4, 5), [1]).prepare(EYE), "expected a map of shape"),
         (lambda: join_blocks([], tolerances=[1], symmetric=True), "no pair"),
-        (lambda: brain_samples("nowhere", [8], 1), "MNI152"),
+        (lambda: brain_volumes("nowhere"), "MNI152"),
     ],
 )
 def test_refused_in_words(call, message):

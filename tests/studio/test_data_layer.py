@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
 import time
 import zipfile
 from datetime import timedelta
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ from edgecritic.cli.main import main
 from edgecritic.datasets.cases import find_cases
 from edgecritic.errors import DataError, InputError
 from edgecritic.maps.fold import Edit
-from edgecritic.studio import auth, experiments, exports, labelling, projects, results
+from edgecritic.studio import answers, auth, experiments, exports, labelling, projects, results
 from edgecritic.studio.answers import AnswerWriter, NewAnswer, store_answers
 from edgecritic.studio.database import make_engine, migrate, open_database
 from edgecritic.studio.labelling import NewEvent
@@ -357,19 +359,69 @@ def test_an_ended_invitation_takes_no_answers(database, experiment, subjects, ho
 
 
 def test_the_writer_stores_everything_handed_over(database, experiment, subjects):
-    writer = AnswerWriter(database)
-    waiting = []
+    given = []
     for person, _ in subjects:
         secret = enter(database, person)
         with database.reading() as session:
             slots = session.scalars(select(Slot.id).where(Slot.invitation_id == person.id)).all()
-        waiting += [writer.put(answer(secret, person, slot)) for slot in slots for _ in range(2)]
-    wrong = writer.put(answer("forged", subjects[0][0], 1))
-    writer.close()
-    assert {future.result() for future in waiting} == {"left"}
-    assert isinstance(wrong.exception(), Refused)
+        given += [answer(secret, person, slot) for slot in slots for _ in range(2)]
+
+    async def hand_over():
+        writer = AnswerWriter(database)
+        waiting = [writer.put(one) for one in given]
+        wrong = writer.put(answer("forged", subjects[0][0], 1))
+        writer.close()
+        return await asyncio.gather(*waiting, wrong, return_exceptions=True)
+
+    *told, wrong = asyncio.run(hand_over())
+    assert set(told) == {"left"}
+    assert isinstance(wrong, Refused)
     with database.reading() as session:
-        assert len(session.scalars(select(Answer)).all()) == len(waiting) / 2
+        assert len(session.scalars(select(Answer)).all()) == len(given) / 2
+
+
+def test_the_writer_serves_several_loops_and_one_that_has_gone(database, experiment, subjects):
+    secrets = [enter(database, person) for person, _ in subjects[:2]]
+    with database.reading() as session:
+        first = {slot.invitation_id: slot.id for slot in session.scalars(select(Slot))}
+    given = [
+        answer(secret, person, first[person.id])
+        for secret, (person, _) in zip(secrets, subjects, strict=False)
+    ]
+    writer, told = AnswerWriter(database), []
+
+    async def give_and_go(one):
+        writer.put(one)
+
+    async def give(one):
+        told.append(await writer.put(one))
+
+    asyncio.run(give_and_go(given[0]))
+    asyncio.run(give(given[1]))
+    writer.close()
+    assert told == ["left"]
+    with database.reading() as session:
+        assert set(session.scalars(select(Answer.slot_id))) == {one.slot for one in given}
+
+
+def test_an_answer_that_another_process_has_stored_meanwhile_counts(database, subjects, monkeypatch):
+    """Between the look and the insert another server may have stored an answer to the same trial."""
+    person = subjects[0][0]
+    secret = enter(database, person)
+    with database.reading() as session:
+        slots = session.scalars(select(Slot.id).where(Slot.invitation_id == person.id)).all()
+    with database.session() as session:
+        assert store_answers(session, [answer(secret, person, slots[0], "left")]) == ["left"]
+    look = answers._look
+
+    def look_too_early(*given):
+        allowed, places = look(*given)
+        return allowed, {key: SimpleNamespace(ties=False, side=None) for key in places}
+
+    monkeypatch.setattr(answers, "_look", look_too_early)
+    with database.session() as session:
+        both = [answer(secret, person, slot, "right") for slot in slots[:2]]
+        assert store_answers(session, both) == ["left", "right"]
 
 
 def give_answers(database, subjects, choose):

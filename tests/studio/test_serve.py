@@ -26,6 +26,7 @@ from edgecritic.studio.database import make_engine, open_database
 from edgecritic.studio.models import Image, Project
 from edgecritic.studio.serve import PASSWORD_VARIABLE, prepare, serve, server_of
 from edgecritic.studio.settings import Settings
+from edgecritic.web.serving import TURN, Running, server_config
 
 
 def test_the_command_serves_until_it_is_interrupted(tmp_path):
@@ -302,3 +303,12 @@ def test_a_missing_driver_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(InputError, match="driver of this database is not installed"):
         make_engine("postgresql+psycopg://u@127.0.0.1/x")
+
+
+def test_threads_take_short_turns_only_while_the_background_works():
+    usual, seen = sys.getswitchinterval(), []
+    parts = [lambda: seen.append(sys.getswitchinterval())] * 2
+    running = Running(server_config(None, "127.0.0.1", 0), print, parts)
+    running._work()
+    assert seen == pytest.approx([TURN] * 2)
+    assert sys.getswitchinterval() == usual > TURN

@@ -79,6 +79,8 @@ def test_the_callers_memory_may_be_used_again(copy):
         (np.zeros((2, 4, 5)), np.zeros((3, 4, 5)), "as many targets, got 3"),
         (np.zeros((2, 4, 5)), np.zeros((2, 5, 4)), r"size of the prediction \(4, 5\), got \(5, 4\)"),
         (np.zeros((2, 4, 5)), np.zeros((2, 1, 1, 4, 5)), "size of the prediction"),
+        (np.zeros((2, 4, 5, 1)), np.zeros((2, 4, 5)), r"moveaxis\(prediction, -1, 1\)"),
+        (np.zeros((2, 6, 4, 5, 1)), np.zeros((2, 6, 4, 5)), r"moveaxis\(prediction, -1, 1\)"),
         (np.zeros((1, 2, 3, 4, 5, 6)), np.zeros((1, 4, 5, 6)), r"\(N, C, D, H, W\)"),
         ([np.zeros(3)], [np.zeros(3)], "an image of shape"),
         ([np.zeros((4, 5))], [[]], "no map for an image"),

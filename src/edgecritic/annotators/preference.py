@@ -20,7 +20,6 @@ from edgecritic.values import Value
 __all__ = ["Agreement", "Preference", "holm", "judge_measures", "preference", "simulate_judge"]
 
 Array = NDArray[np.float64]
-ALL = "all"
 
 
 class Agreement(Value):

@@ -16,7 +16,7 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Indices, Spacing, as_mask, as_masks, as_spacing, as_tolerance
 from edgecritic.kernels.changing import new_changing, sweep
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.links import Groups, Links, link_maps
+from edgecritic.kernels.links import Groups, link_maps
 from edgecritic.maps.walk import Changes
 
 __all__ = ["ExactState"]
@@ -90,21 +90,26 @@ class ExactState:
         )
         if self._columns.size and self._pixels.size and web.rows.other.size > MOST_LINKS:
             raise too_many_links()
-        rows, salts = self._pixels[web.pixel_of], self._row_salts(web.rows)
-        state = empty_state(masks[0].size, rows, self._columns, self.outlier_cost, salts)
-        self._problem = new_changing(web, state)
-        self._present = np.zeros(self._pixels.size, dtype=np.bool_)
+        salts = np.array([salt(pixels) for pixels in truth_pixels], dtype=np.int64)
+        state = empty_state(
+            masks[0].size,
+            self._pixels[web.pixel_of],
+            self._columns,
+            self.outlier_cost,
+            np.repeat(salts, np.diff(web.row_start)),
+        )
+        self._problem = new_changing(web, state, self._pixels.size)
 
     def update(self, *, added: Any = (), removed: Any = ()) -> None:
         """Remove and add candidate pixels, given by raster index (``row * columns + column``)."""
         gone, new = self._find(removed, "removed"), self._find(added, "added")
-        if not self._present[gone].all():
+        if not self._problem.present[gone].all():
             raise InputError("removed: at least one pixel is not present")
-        stays = self._present.copy()
+        stays = self._problem.present.copy()
         stays[gone] = False
         if stays[new].any():
             raise InputError("added: at least one pixel is present already")
-        self._run(*(Groups(np.array([0, part.size]), part) for part in (new, gone)))
+        sweep(self._problem, *(Groups(np.array([0, part.size]), part) for part in (new, gone)))
 
     def sweep(self, gained: Changes, lost: Changes) -> NDArray[np.int64]:
         """Make many updates at once, without the checks of `update`.
@@ -119,7 +124,9 @@ class ExactState:
         (steps, 2) int64 array
             After each step `matches` and `matched_pixels`.
         """
-        return self._run(self._numbered(gained), self._numbered(lost))
+        numbered = (Groups(one.start, self._number[one.pixels]) for one in (gained, lost))
+        counts: NDArray[np.int64] = sweep(self._problem, *numbered)
+        return counts
 
     @property
     def matches(self) -> int:
@@ -134,7 +141,7 @@ class ExactState:
     @property
     def present(self) -> BoolArray:
         """Mask of the candidate pixels that are present."""
-        return self._mask(self._pixels[self._present])
+        return self._mask(self._pixels[self._problem.present])
 
     @property
     def matched_candidate(self) -> BoolArray:
@@ -154,30 +161,8 @@ class ExactState:
         starts, others, costs = self._problem.web.rows
         partner = np.repeat(self._problem.state.rows.mate, np.diff(starts))
         truths = self._map_start.size - 1
-        alone = truths * int(np.count_nonzero(self._present)) - self.matches
+        alone = truths * int(np.count_nonzero(self._problem.present)) - self.matches
         return int(costs[others == partner].sum()) + self.outlier_cost * alone
-
-    def _numbered(self, changes: Changes) -> Groups:
-        """Return the numbers of the pixels of every step, in rising order: neighbours are near in memory."""
-        size = self._pixels.size
-        first = np.repeat(np.arange(changes.start.size - 1) * size, np.diff(changes.start))
-        numbers = self._number[changes.pixels] + first
-        numbers.sort()
-        return Groups(changes.start, (numbers - first).astype(np.int32))
-
-    def _run(self, new: Groups, gone: Groups) -> NDArray[np.int64]:
-        counts = sweep(self._problem, new, gone)
-        size = self._pixels.size
-        change = np.bincount(new.members, minlength=size) - np.bincount(gone.members, minlength=size)
-        self._present = self._present + change > 0
-        return counts
-
-    def _row_salts(self, links: Links) -> Indices:
-        starts, others, _ = links
-        map_of = np.searchsorted(self._map_start, others[starts[:-1]], side="right") - 1
-        ends = zip(self._map_start[:-1], self._map_start[1:], strict=True)
-        salts = np.array([salt(self._columns[start:stop]) for start, stop in ends], dtype=np.int64)
-        return salts[map_of]
 
     def _find(self, raster: Any, name: str) -> NDArray[np.int32]:
         given = np.atleast_1d(np.asarray(raster))

@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Examples
     --------
     >>> main(["--version"])
-    edgecritic 0.1.0
+    edgecritic 0.2.0
     0
     """
     with standard_streams():

@@ -29,7 +29,7 @@ from edgecritic.cli._options import (
 
 if TYPE_CHECKING:
     from edgecritic.measures.label_maps import Labels
-    from edgecritic.run.score import ScoreSettings
+    from edgecritic.run.score_files import ScoreSettings
     from edgecritic.run.score_results import ScoreRun
 
 __all__ = ["add_parser", "run"]
@@ -127,7 +127,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Print the scores; return 0, or 1 if a case of a folder is missing or could not be scored."""
     from edgecritic.errors import InputError
-    from edgecritic.run.score import ScoreSettings, check_measures
+    from edgecritic.run.score_files import ScoreSettings, check_measures
 
     if args.candidate.endswith(".json"):
         return _summaries(args, read_named([args.candidate, *args.truths], what="method"))
@@ -171,7 +171,8 @@ def _file(args: argparse.Namespace, settings: ScoreSettings) -> int:
     from edgecritic.cli._score_text import map_table
     from edgecritic.datasets._guard import quiet
     from edgecritic.geometry import judged_text
-    from edgecritic.run.score import check_labels, score_files
+    from edgecritic.run.score import check_labels
+    from edgecritic.run.score_files import score_files
 
     truths = [*map(Path, args.truths), *_truths_of_file(args)]
     with quiet() if settings.labels is not None else nullcontext():  # the table says what is missed
@@ -253,7 +254,7 @@ def _folders(args: argparse.Namespace, settings: ScoreSettings, places: dict[str
 def _summaries(args: argparse.Namespace, places: dict[str, str | Path]) -> int:
     """Print the statistics of scores that were written before."""
     from edgecritic.errors import InputError
-    from edgecritic.run.score import ScoreSettings
+    from edgecritic.run.score_files import ScoreSettings
     from edgecritic.run.summary import read_summary
 
     options = ("truth", "split", "measures", "strategy", "tolerance", "spacing", "resample", "labels")

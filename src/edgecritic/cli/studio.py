@@ -63,16 +63,12 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.errors import DataError, MissingExtraError
+    from edgecritic.errors import DataError, needs_extra
 
-    try:
+    with needs_extra("the studio", "studio"):
         from sqlalchemy.exc import DatabaseError
 
         from edgecritic.studio import serve  # noqa: F401 - to see whether all it needs is there
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("edgecritic"):
-            raise
-        raise MissingExtraError.of("the studio", "studio") from error
     try:
         return _run(args)
     except DatabaseError as error:

@@ -62,14 +62,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from edgecritic.errors import InputError, MissingExtraError
+    from edgecritic.errors import InputError, needs_extra
 
-    try:
+    with needs_extra("the viewer", "view"):
         from edgecritic.view import serve
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("edgecritic"):
-            raise
-        raise MissingExtraError.of("the viewer", "view") from error
     if not 0 <= args.port <= 65535:
         raise InputError(f"port must lie in 0 … 65535, got {args.port}")
     gallery = _gallery(args)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.datasets._guard import check_size, quiet, unpacked_size
-from edgecritic.errors import DataError, MissingExtraError
+from edgecritic.errors import DataError, needs_extra
 
 __all__ = ["opened"]
 
@@ -98,10 +98,8 @@ class _Node:
 @contextmanager
 def opened(data: bytes) -> Iterator[Iterator[_Node]]:
     """Give the variables of the file; they live as long as the context."""
-    try:
+    with needs_extra("reading MATLAB 7.3 files", "volumes"):
         import h5py
-    except ImportError as error:
-        raise MissingExtraError.of("reading MATLAB 7.3 files", "volumes") from error
     with quiet(), h5py.File(io.BytesIO(data), "r") as file:
         yield (
             _Node(name, _child(file, name), file)

@@ -12,6 +12,7 @@ from numba.core import types
 from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, Flags
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from edgecritic.kernels._cache import MachineCode
@@ -112,8 +113,12 @@ class KernelCache(NullCache):
         return str(self._code.folders[0]) if self._code.folders else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the version for these argument types, or nothing."""
-        target_context.refresh()
+        """Return the version for these argument types, or nothing.
+
+        To run machine code Numba needs its memory only. What it needs to compile takes longer to load than
+        all our code; it loads that by itself when it compiles.
+        """
+        rtsys.initialize(target_context)
         data = self._code.read(self._file_name(sig, target_context.codegen()))
         return None if data is None else CompileResult._rebuild(target_context, *pickle.loads(data))
 

@@ -6,110 +6,165 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgecritic.kernels._jit import kernel
-from edgecritic.kernels.arrays import Int32s, Int64s
-from edgecritic.kernels.assign import add, settle
-from edgecritic.kernels.links import Groups, WebOfLinks
-from edgecritic.kernels.search import Search, new_search
+from edgecritic.kernels._jit import inlined, kernel
+from edgecritic.kernels.arrays import Bools, Int32s, Int64s
+from edgecritic.kernels.links import Groups, Links, WebOfLinks, sort_groups
+from edgecritic.kernels.search import Search, find_end, new_search
 from edgecritic.kernels.state import ABSENT, ALONE, State
 
 __all__ = ["Changing", "new_changing", "sweep"]
+
+_ASKS_TOO_MUCH = -(2**61)
+"""The price of an absent row: no way goes to it, and a search need not ask who its mate is."""
 
 
 class Changing(NamedTuple):
     """A problem that changes, and the counts that are kept of it.
 
-    `partners` is how many of a pixel's rows are matched, `counts` is (matched rows, pixels with a partner).
+    `search` is the memory of searches for columns, `offers` of those for rows. `present` tells which pixels
+    are candidates, `partners` how many of a pixel's rows are matched, and `counts` is (matched rows, pixels
+    with a partner).
     """
 
     web: WebOfLinks
     state: State
     search: Search
+    offers: Search
+    present: Bools
     partners: Int32s
     counts: Int64s
 
 
-def new_changing(web: WebOfLinks, state: State) -> Changing:
-    """Make the problem in which no pixel is present."""
+def new_changing(web: WebOfLinks, state: State, pixels: int) -> Changing:
+    """Make the problem in which none of so many pixels is present."""
+    state.rows.price.fill(_ASKS_TOO_MUCH)
     return Changing(
         web=web,
         state=state,
-        search=new_search(max(state.rows.mate.size, state.columns.mate.size)),
-        partners=np.zeros(web.rows_of.start.size - 1, dtype=np.int32),
+        search=new_search(state.columns.mate.size),
+        offers=new_search(state.rows.mate.size),
+        present=np.zeros(pixels, dtype=np.bool_),
+        partners=np.zeros(pixels, dtype=np.int32),
         counts=np.zeros(2, dtype=np.int64),
     )
 
 
-@kernel
-def _count(pixel_of: Int32s, partners: Int32s, counts: Int64s, row: int, change: int) -> None:
-    pixel = pixel_of[row]
-    before = partners[pixel]
-    partners[pixel] = before + change
-    counts[0] += change
-    counts[1] += int(before + change > 0) - int(before > 0)
-
-
-@kernel
-def _update(problem: Changing, removed: Int32s, added: Int32s) -> None:
+@inlined
+def _update(problem: Changing, removed: Int32s, added: Int32s, owed: Int32s, turns: Int32s, size: int) -> int:
     """Take rows out and bring rows in; the matching is optimal again at the end.
 
     New rows are brought in before the columns that lost their rows are settled: a row that moved by a
     pixel then simply takes over the column of its predecessor.
+
+    Behind the first `size` entries of `turns` comes the pixel of every row that is matched now, and ~pixel
+    of every row that no longer is; returned is the new size. `owed` is work space.
     """
-    web, state, search, partners, counts = problem
-    pixel_of, row_mate, columns = web.pixel_of, state.rows.mate, state.columns
-    owed = np.empty(removed.size, dtype=np.int32)
+    pixel_of = problem.web.pixel_of
+    rows, columns, scale = problem.state
     owed_count = 0
     for row in removed:
-        column = row_mate[row]
-        row_mate[row] = ABSENT
+        column = rows.mate[row]
+        rows.mate[row] = ABSENT
+        rows.price[row] = _ASKS_TOO_MUCH
         if column >= 0:
-            _count(pixel_of, partners, counts, row, -1)
+            turns[size] = ~pixel_of[row]
+            size += 1
             columns.mate[column] = ALONE
-            if columns.price[column] < columns.alone[column]:
-                owed[owed_count] = column
-                owed_count += 1
+            owed[owed_count] = column
+            owed_count += 1
     for row in added:
-        loser = add(web.rows, state, search, row)
-        if loser != row:
-            _count(pixel_of, partners, counts, row, 1)
-            if loser != ALONE:
-                _count(pixel_of, partners, counts, loser, -1)
+        rows.price[row] = 0  # no price of a column is above 0, so no reduced cost is below
+        loser, column = find_end(problem.web.rows, rows, columns, scale, problem.search, row)
+        if column != ALONE or loser != row:
+            turns[size] = pixel_of[row]
+            size += 1
+            if column == ALONE:
+                turns[size] = ~pixel_of[loser]
+                size += 1
     for at in range(owed_count):
         column = owed[at]
         if columns.mate[column] == ALONE and columns.price[column] < columns.alone[column]:
-            winner = settle(web.columns, state, search, column)
+            _, winner = find_end(problem.web.columns, columns, rows, scale, problem.offers, column)
             if winner != ALONE:
-                _count(pixel_of, partners, counts, winner, 1)
+                turns[size] = pixel_of[winner]
+                size += 1
+    return size
 
 
 @kernel
-def _rows_of(groups: Groups, step: int, rows_of: Groups) -> Int32s:
-    """Return the rows of all pixels of one step."""
-    first, last = groups.start[step], groups.start[step + 1]
+def _rows_of(pixels: Groups, row_at: Int32s) -> Groups:
+    """Return the rows that the pixels of every step have in one map."""
+    start = np.zeros(pixels.start.size, dtype=np.int64)
+    rows = np.empty(pixels.members.size, dtype=np.int32)
     size = 0
-    for at in range(first, last):
-        pixel = groups.members[at]
-        size += rows_of.start[pixel + 1] - rows_of.start[pixel]
-    rows = np.empty(size, dtype=np.int32)
+    for step in range(start.size - 1):
+        for at in range(pixels.start[step], pixels.start[step + 1]):
+            rows[size] = row_at[pixels.members[at]]
+            size += rows[size] >= 0
+        start[step + 1] = size
+    return Groups(start, rows[:size])
+
+
+@kernel
+def _nearest_first(rows: Groups, links: Links) -> Groups:
+    """Sort the rows of every step by their cheapest links, which makes rivals rare."""
+    cheapest = np.empty(rows.members.size, dtype=np.int32)
+    largest = 0
+    for at in range(cheapest.size):
+        cheapest[at] = links.cost[links.start[rows.members[at]]]
+        largest = max(largest, cheapest[at])
+    return sort_groups(rows, cheapest, largest + 1)
+
+
+@kernel
+def _follow(problem: Changing, gained: Groups, lost: Groups, turns: Int32s, start: Int64s) -> None:
+    """Follow all steps with one map after the other, whose memory is near then, and note the turns.
+
+    Those of map m at step k are turns[start[m · steps + k]] … turns[start[m · steps + k + 1] − 1].
+    """
+    web = problem.web
+    steps = gained.start.size - 1
+    row_at = np.empty(problem.present.size, dtype=np.int32)
+    owed = np.empty(lost.members.size, dtype=np.int32)
+    ordered = sort_groups(gained, gained.members, row_at.size)
     size = 0
-    for at in range(first, last):
-        pixel = groups.members[at]
-        for place in range(rows_of.start[pixel], rows_of.start[pixel + 1]):
-            rows[size] = rows_of.members[place]
-            size += 1
-    return rows
+    for map_number in range(web.row_start.size - 1):
+        row_at[:] = -1
+        for row in range(web.row_start[map_number], web.row_start[map_number + 1]):
+            row_at[web.pixel_of[row]] = row
+        new = _nearest_first(_rows_of(ordered, row_at), web.rows)
+        gone = _rows_of(lost, row_at)
+        for step in range(steps):
+            removed = gone.members[gone.start[step] : gone.start[step + 1]]
+            added = new.members[new.start[step] : new.start[step + 1]]
+            size = _update(problem, removed, added, owed, turns, size)
+            start[map_number * steps + step + 1] = size
 
 
 @kernel
 def sweep(problem: Changing, gained: Groups, lost: Groups) -> Int64s:
     """Bring and take the pixels of one step after the other; return the counts after each step."""
+    present, partners, now = problem.present, problem.partners, problem.counts
     steps = gained.start.size - 1
+    maps = problem.web.row_start.size - 1
+    # A new row drives out one other at the most; the column of a lost one finds one other at the most.
+    turns = np.empty(2 * maps * (gained.members.size + lost.members.size), dtype=np.int32)
+    start = np.zeros(maps * steps + 1, dtype=np.int64)
+    _follow(problem, gained, lost, turns, start)
     counts = np.empty((steps, 2), dtype=np.int64)
     for step in range(steps):
-        new = _rows_of(gained, step, problem.web.rows_of)
-        gone = _rows_of(lost, step, problem.web.rows_of)
-        _update(problem, gone, new)
-        counts[step, 0] = problem.counts[0]
-        counts[step, 1] = problem.counts[1]
+        for at in range(lost.start[step], lost.start[step + 1]):
+            present[lost.members[at]] = False
+        for at in range(gained.start[step], gained.start[step + 1]):
+            present[gained.members[at]] = True
+        for part in range(step, maps * steps, steps):
+            for at in range(start[part], start[part + 1]):
+                change = 1 if turns[at] >= 0 else -1
+                pixel = max(turns[at], ~turns[at])
+                before = partners[pixel]
+                partners[pixel] = before + change
+                now[0] += change
+                now[1] += int(before + change > 0) - int(before > 0)
+        counts[step, 0] = now[0]
+        counts[step, 1] = now[1]
     return counts

@@ -12,7 +12,7 @@ from edgecritic.kernels.windows import Windows, count_bits, lowest_bit, rest_of,
 
 __all__ = [
     *("Groups", "Links", "Numbered", "WebOfLinks"),
-    *("from_columns", "link_maps", "links_of_rows", "number_cells"),
+    *("from_columns", "link_maps", "links_of_rows", "number_cells", "sort_groups"),
 ]
 
 _ONE = np.uint64(1)
@@ -36,14 +36,14 @@ class Groups(NamedTuple):
 class WebOfLinks(NamedTuple):
     """The links between pixels that may become candidates (rows) and the pixels of several maps (columns).
 
-    A pixel has one row for every map that it can reach, the group `rows_of` of its number; the pixel of a
-    row is pixel_of[row].
+    A pixel has one row for every map that it can reach, so that every row has a link. The rows of map m are
+    row_start[m] … row_start[m + 1] − 1, in the order of their pixels; the pixel of a row is pixel_of[row].
     """
 
     rows: Links
     columns: Links
     pixel_of: Int32s
-    rows_of: Groups
+    row_start: Int64s
 
 
 class Numbered(NamedTuple):
@@ -161,6 +161,18 @@ def _sorted_by(keys: Int32s, count: int, first: Int32s, second: Int32s) -> tuple
 
 
 @kernel
+def sort_groups(groups: Groups, keys: Int32s, count: int) -> Groups:
+    """Sort the members of every group by their keys 0 … count − 1, equal keys in the given order."""
+    numbers = np.empty(groups.members.size, dtype=np.int32)
+    for group in range(groups.start.size - 1):
+        for at in range(groups.start[group], groups.start[group + 1]):
+            numbers[at] = group
+    _, members, numbers = _sorted_by(keys, count, groups.members, numbers)
+    start, members, _ = _sorted_by(numbers, groups.start.size - 1, members, numbers)
+    return Groups(start, members)
+
+
+@kernel
 def from_columns(links: Links, columns: int) -> Links:
     """Return the same links, sorted by their other end."""
     rows = np.empty(links.other.size, dtype=np.int32)
@@ -196,7 +208,7 @@ def _near_pairs(
     steps: Int64s,
     step_cost: Int64s,
     most_links: int,
-) -> tuple[Int32s, Int32s, Int32s, Int32s]:
+) -> tuple[Int32s, Int32s, Int32s, Int32s, Int64s]:
     """List all links, map by map and the cheapest first; the rows of a map have the order of their pixels.
 
     Gives up if there are more than `most_links`: what it then returns has more than `most_links` links too.
@@ -206,6 +218,7 @@ def _near_pairs(
     column_end = np.empty(capacity, dtype=np.int32)
     cost = np.empty(capacity, dtype=np.int32)
     pixel_of = np.empty(capacity, dtype=np.int32)
+    row_start = np.zeros(map_start.size, dtype=np.int64)
     number = np.empty(pixels, dtype=np.int32)
     size = rows = 0
     for map_number in range(map_start.size - 1):
@@ -233,7 +246,8 @@ def _near_pairs(
                     cost[size] = step_cost[step]
                     size += 1
         _order_rows(number, pixel_of[first_row:rows], first_row, row_end[first_link:size])
-    return row_end[:size], column_end[:size], cost[:size], pixel_of[:rows].copy()
+        row_start[map_number + 1] = rows
+    return row_end[:size], column_end[:size], cost[:size], pixel_of[:rows].copy(), row_start
 
 
 @kernel
@@ -282,16 +296,12 @@ def link_maps(
     most_links
         Beyond so many links the rest is left out.
     """
-    row_end, column_end, cost, pixel_of = _near_pairs(
+    row_end, column_end, cost, pixel_of, row_start = _near_pairs(
         columns, map_start, pixel_at, pixels, steps, step_cost, most_links
     )
-    row_start, row_other, row_cost = _sorted_by(row_end, pixel_of.size, column_end, cost)
-    column_start, column_other, column_cost = _sorted_by(column_end, columns.size, row_end, cost)
-    order = np.arange(pixel_of.size).astype(np.int32)
-    pixel_start, pixel_rows, _ = _sorted_by(pixel_of, pixels, order, order)
     return WebOfLinks(
-        Links(row_start, row_other, row_cost),
-        Links(column_start, column_other, column_cost),
+        Links(*_sorted_by(row_end, pixel_of.size, column_end, cost)),
+        Links(*_sorted_by(column_end, columns.size, row_end, cost)),
         pixel_of,
-        Groups(pixel_start, pixel_rows),
+        row_start,
     )

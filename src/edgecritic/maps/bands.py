@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.thinning import deletion_table, neighbour_steps, thin_pixels
+from edgecritic.kernels.peeling import empty_rows, thin_pixels
 from edgecritic.maps.nearest import FloatMap, by_tree, nearest_distances
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "border_in_bands",
     "distances_in_bands",
     "part_of",
-    "thin_in_bands",
     "thin_levels",
 ]
 
@@ -79,8 +78,8 @@ def part_of(pixels: Indices, wide: int, start: int, stop: int) -> slice:
     return slice(int(first), int(last))
 
 
-def thin_in_bands(pixels: Indices, shape: Sequence[int], *, rows: int | None = None) -> Indices:
-    """Thin a map: the pixels that `edgecritic.maps.thinning.thin` keeps.
+def thin_levels(levels: NDArray[np.uint8], least: int, *, rows: int | None = None) -> Indices:
+    """Thin the map of the pixels whose level is at least `least`, without making a list of all of them.
 
     A sub-iteration of thinning looks one pixel far, so h of them are right in a band with a halo of h rows,
     whatever is beyond. Bands are thinned h sub-iterations at a time, until two in a row remove nothing
@@ -88,29 +87,14 @@ def thin_in_bands(pixels: Indices, shape: Sequence[int], *, rows: int | None = N
 
     Examples
     --------
-    >>> thin_in_bands(np.array([6, 7, 8, 11, 12, 13, 16, 17, 18]), (5, 5), rows=2)
-    array([12])
-    """
-    return _thinned(lambda top, bottom: _cells(pixels, shape[1], top, bottom), shape, rows)
-
-
-def thin_levels(levels: NDArray[np.uint8], least: int, *, rows: int | None = None) -> Indices:
-    """Thin the map of the pixels whose level is at least `least`, without making a list of all of them.
-
-    Examples
-    --------
     >>> thin_levels(np.array([[0, 9, 9, 9], [1, 9, 9, 9], [0, 9, 9, 9]], dtype=np.uint8), 2)
     array([6])
     """
-    return _thinned(lambda top, bottom: levels[top:bottom] >= least, levels.shape, rows)
-
-
-def _thinned(read: Callable[[int, int], BoolArray], shape: Sequence[int], rows: int | None) -> Indices:
-    """Thin a map of which `read` gives some rows."""
-    halo, wide = _THINNING_HALO, shape[1]
+    read: Callable[[int, int], BoolArray] = functools.partial(_reaching, levels, least)
+    halo, wide = _THINNING_HALO, levels.shape[1]
     while True:
         kept, last = [], 0
-        for band in bands(shape, halo=halo, rows=rows):
+        for band in bands(levels.shape, halo=halo, rows=rows):
             pixels, times = _removal_times(read, wide, band)
             kept.append(pixels[times > halo])
             last = max(last, int(times[times <= halo].max(initial=0)))
@@ -127,14 +111,19 @@ def _removal_times(
     grid = Grid.around((band.bottom - band.top, wide), (1, 1))
     on = grid.embed(read(band.top, band.bottom))
     flat = np.flatnonzero(on)
-    times = thin_pixels(on.view(np.uint8), flat, neighbour_steps(grid), deletion_table())
+    times = thin_pixels(on.view(np.uint8), empty_rows(grid), grid.strides[0])
     raster = grid.raster(flat)
     own = part_of(raster, wide, band.start - band.top, band.stop - band.top)
     return raster[own] + band.top * wide, times[flat[own]]
 
 
+def _reaching(levels: NDArray[np.uint8], least: int, top: int, bottom: int) -> BoolArray:
+    """Return some rows of the map of the pixels that reach a level."""
+    return levels[top:bottom] >= least
+
+
 def _cells(pixels: Indices, wide: int, top: int, bottom: int) -> BoolArray:
-    """Return some rows of a map."""
+    """Return some rows of the map of a list of pixels."""
     cells = np.zeros((bottom - top, wide), dtype=np.bool_)
     cells.reshape(-1)[pixels[part_of(pixels, wide, top, bottom)] - top * wide] = True
     return cells

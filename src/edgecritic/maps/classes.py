@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
 
-__all__ = ["MOST_CLASSES", "Bits", "boundary_bits", "class_boundaries", "pack_classes", "unpack_classes"]
+__all__ = ["MOST_CLASSES", "Bits", "boundary_bits", "class_boundaries", "unpack_classes"]
 
 Bits = NDArray[np.uint64]
 
@@ -125,14 +125,6 @@ def unpack_classes(bits: Bits, classes: int) -> BoolArray:
     result: BoolArray = np.empty((classes, *bits.shape), dtype=np.bool_)
     for place in range(classes):
         np.not_equal(bits & np.uint64(1 << place), 0, out=result[place])
-    return result
-
-
-def pack_classes(maps: Any) -> Bits:
-    """Return maps (classes, rows, columns) as bits, what `unpack_classes` undoes."""
-    result: Bits = np.zeros(maps.shape[1:], dtype=np.uint64)
-    for place, one in enumerate(maps):
-        result |= np.where(one, np.uint64(1 << place), np.uint64(0))
     return result
 
 

@@ -1,4 +1,4 @@
-"""The closest distance match, and its opposite: every truth pixel in turn takes a detection near it."""
+"""The closest distance match, and its opposite: every truth pixel in turn takes a candidate pixel near it."""
 
 from __future__ import annotations
 

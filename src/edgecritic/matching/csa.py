@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.assignment.graph import Graph, build_graph
-from edgecritic.errors import EdgeCriticError, MissingExtraError
+from edgecritic.errors import EdgeCriticError, needs_extra
 from edgecritic.matching.base import Matching, Pair, strategy
 
 __all__ = ["csa"]
@@ -66,10 +66,8 @@ def csa(pair: Pair, *, window: int | None = None, remove_hits: bool = False) -> 
 
 def cost_scaling_solver() -> Any:
     """Return a new solver of OR-Tools."""
-    try:
+    with needs_extra("the strategy csa", "csa"):
         from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
-    except ImportError as error:
-        raise MissingExtraError.of("the strategy csa", "csa") from error
     return SimpleLinearSumAssignment()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.errors import InputError, MissingExtraError
+from edgecritic.errors import InputError, needs_extra
 from edgecritic.inputs import BoolArray, diagonal
 from edgecritic.kernels.grid import longest
 from edgecritic.maps.nearest import distance_map
@@ -220,9 +220,7 @@ def _thin(mask: BoolArray) -> BoolArray:
 
 
 def _skeletonize(mask: BoolArray) -> BoolArray:
-    try:
+    with needs_extra("cldice (of planes: unless skeleton=thin)", "volumes"):
         from skimage.morphology import skeletonize
-    except ImportError as error:
-        raise MissingExtraError.of("cldice (of planes: unless skeleton=thin)", "volumes") from error
     make: Any = skeletonize
     return np.asarray(make(mask.copy()), dtype=np.bool_)

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 import edgecritic
-from edgecritic.errors import MissingExtraError
+from edgecritic.errors import needs_extra
 from edgecritic.figures import FALSE_ALARM, HIT, MISS
 from edgecritic.report.sections import Chart, Report
 from edgecritic.tables import cell_text, plain
@@ -64,10 +64,8 @@ def json_block(data: Any) -> str:
 @functools.cache
 def _templates() -> Any:
     """Return the environment: everything that a template prints is cleaned and escaped."""
-    try:
+    with needs_extra("writing HTML pages", "report"):
         import jinja2
-    except ImportError as error:
-        raise MissingExtraError.of("writing HTML pages", "report") from error
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("edgecritic.report"),
         autoescape=True,

@@ -11,7 +11,8 @@ from edgecritic.detectors import detect
 from edgecritic.report.claims import claims_table
 from edgecritic.report.sections import Content, Figure, Report, Table, draw, study_report
 from edgecritic.studies.claims import count_claims
-from edgecritic.studies.noise import NoiseStudy, NoiseTask, degraded, published
+from edgecritic.studies.noise import NoiseStudy, published
+from edgecritic.studies.noise_scenes import NoiseTask, degraded
 
 __all__ = ["noise_report"]
 

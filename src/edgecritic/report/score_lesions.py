@@ -13,7 +13,7 @@ from edgecritic.ids import Id
 from edgecritic.measures import measures
 from edgecritic.measures.lesions import Lesions, evaluate
 from edgecritic.report.sections import Content, Section, Table
-from edgecritic.run.score import ScoreSettings, read_pair
+from edgecritic.run.score_files import ScoreSettings, read_pair
 from edgecritic.run.score_results import ScoreRun
 
 __all__ = ["LesionsOf", "lesion_rows", "lesion_section", "lesions_of_runs"]

@@ -19,7 +19,7 @@ from edgecritic.report.score_slices import draw_slices
 from edgecritic.report.sections import Content, Figure, Notes, Report, Section, Table, Text, draw
 from edgecritic.report.write import write_report
 from edgecritic.run.files import write_json, write_text
-from edgecritic.run.score import ScoreSettings, read_pair
+from edgecritic.run.score_files import ScoreSettings, read_pair
 from edgecritic.run.score_results import ScoreComparison, ScoreRun, compare_runs
 from edgecritic.run.store import safe_name
 from edgecritic.run.summary import summary_of

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from edgecritic.run.detect import detect_folder as detect_folder
     from edgecritic.run.regions import run_regions as run_regions
     from edgecritic.run.results import Failure as Failure
-    from edgecritic.run.score import ScoreSettings as ScoreSettings
     from edgecritic.run.score import score_folder as score_folder
+    from edgecritic.run.score_files import ScoreSettings as ScoreSettings
     from edgecritic.run.score_results import ScoreRun as ScoreRun
     from edgecritic.run.score_results import compare_runs as compare_runs
     from edgecritic.run.strength import run_strength as run_strength
@@ -29,7 +29,7 @@ __all__ = [
 _HOMES = {
     "Failure": "results",
     "ScoreRun": "score_results",
-    "ScoreSettings": "score",
+    "ScoreSettings": "score_files",
     "compare_runs": "score_results",
     "detect_folder": "detect",
     "read_summary": "summary",

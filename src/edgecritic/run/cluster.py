@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from edgecritic.errors import EdgeCriticError, MissingExtraError
+from edgecritic.errors import EdgeCriticError, needs_extra
 
 __all__ = ["ClusterError", "run_on_cluster"]
 
@@ -100,10 +100,8 @@ def _quiet() -> Iterator[None]:
 
 
 def _dask() -> Any:
-    try:
+    with needs_extra("running on a cluster", "cluster"):
         return importlib.import_module("distributed")
-    except ImportError as error:
-        raise MissingExtraError.of("running on a cluster", "cluster") from error
 
 
 def _connect(address: str, patience: float) -> Any:

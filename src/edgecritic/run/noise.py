@@ -16,7 +16,7 @@ from edgecritic.measures.scoring import choose, default_measures
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.store import RECORDS, kept, record_key
 from edgecritic.run.truths import load_truths
-from edgecritic.studies.noise import NoiseTask, NoiseTrial, noise_trial
+from edgecritic.studies.noise_scenes import NoiseTask, NoiseTrial, noise_trial
 
 __all__ = ["photo_scenes", "run_noise"]
 

@@ -51,7 +51,26 @@ def schema_of(name: str) -> dict[str, Any]:
     """
     if name not in schema_names():
         raise UnknownNameError(f"no schema {name!r} ({', '.join(schema_names())})")
-    return {**_read(name), **_read(_COMMON)}
+    own, common = _read(name), _read(_COMMON)
+    kept = _referred(own, common["$defs"])
+    return {**own, **common, "$defs": {each: common["$defs"][each] for each in sorted(kept)}}
+
+
+def _referred(part: Any, known: dict[str, Any]) -> set[str]:
+    """Return the names of all definitions that a part of a schema needs, those of definitions too."""
+    found: set[str] = set()
+    waiting = [part]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            name = str(one.get("$ref", "")).rpartition("/")[2]
+            if name and name not in found:
+                found.add(name)
+                waiting.append(known[name])
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return found
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from edgecritic.inputs import BoolArray, FloatArray
 from edgecritic.matching import match
 
 __all__ = [
-    *("WINDOW", "Sample", "best_cut", "brain_samples", "brain_volumes", "cut_samples"),
+    *("WINDOW", "Sample", "best_cut", "brain_volumes", "cut_samples"),
     *("image_maps", "point_sets", "round_surface", "surface_slabs", "synthetic_samples", "volume_maps"),
 ]
 
@@ -153,33 +153,6 @@ def brain_volumes(folder: str | Path) -> tuple[NDArray[np.float64], BoolArray]:
     t1 = read_volume(_only_file(folder, "*t1*.nii*")).array.astype(np.float64)
     white = read_volume(_only_file(folder, "*wm*.nii*")).array.astype(np.float64)
     return t1 / t1.max(), white >= 0.5 * white.max()
-
-
-def brain_samples(
-    folder: str | Path,
-    sides: Sequence[int],
-    number: int,
-    *,
-    detector: str = "sobel",
-    planes: int = 8,
-    seed: int = 0,
-) -> dict[int, list[Sample]]:
-    """Cut sub-images around truth points of brain slices: tissue borders against a detector's edges.
-
-    The truth is the border of the white matter (share ≥ ½) of the MNI152 template; the candidate is a
-    detector's thinned answer to the T1 image, cut at the threshold of the best F over the slice.
-
-    Parameters
-    ----------
-    folder : path
-        With the NIfTI files ``*t1*`` and ``*wm*`` of the template.
-    sides, number, seed
-        As for :func:`cut_samples`.
-    detector, planes
-        As for :func:`volume_maps`.
-    """
-    maps = volume_maps(*brain_volumes(folder), detector, planes=planes)
-    return cut_samples(maps, sides, number, seed=seed)
 
 
 def point_sets(ndim: int, points: int, seed: int) -> Sample:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import re
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Table, select
+from sqlalchemy import Connection, Select, Table, bindparam, select
 from sqlalchemy.dialects.postgresql import insert as insert_postgresql
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlalchemy.exc import SQLAlchemyError
@@ -27,6 +28,7 @@ from edgecritic.studio.labelling import parse_time
 from edgecritic.studio.models import (
     VISIT_LENGTH,
     Answer,
+    Base,
     Experiment,
     Invitation,
     LoginSession,
@@ -39,10 +41,9 @@ from edgecritic.studio.problems import NotFound, Problem, Refused, ended
 __all__ = ["AnswerWriter", "NewAnswer", "parse_answer", "store_answers"]
 
 _MOST_AT_ONCE = 200
-_GATHER = 0.015
+_GATHER = 0.025
 """Seconds to wait for more answers: nobody notices, and under load it saves most transactions."""
 
-_TABLE = cast(Table, Answer.__table__)
 _LONGEST_REACTION = 3_600_000
 _MOST_PAUSES = 1000
 
@@ -81,6 +82,9 @@ class NewAnswer:
     client_time: datetime | None = None
 
 
+_Waiting = tuple[NewAnswer, "asyncio.Future[str]"]
+
+
 def parse_answer(document: Any, secret: str, invitation_id: int) -> NewAnswer:
     """Return the checked answer of a request."""
     if not isinstance(document, dict):
@@ -116,35 +120,26 @@ def store_answers(session: Session, answers: Sequence[NewAnswer]) -> list[str | 
     The first answer to a trial counts: a second one changes nothing and gets the first one's side.
     """
     hashes = [hash_token(answer.secret) for answer in answers]
-    allowed = _allowed(session, set(hashes))
-    rows_of = session.execute(
-        select(Slot.id, Slot.invitation_id, Experiment.settings)
-        .join(Invitation, Invitation.id == Slot.invitation_id)
-        .join(Experiment, Experiment.id == Invitation.experiment_id)
-        .where(Slot.id.in_({answer.slot for answer in answers}))
-    )
-    slots = {row.id: (row.invitation_id, bool(row.settings.get("ties"))) for row in rows_of}
+    connection = session.connection()
+    allowed, places = _look(connection, set(hashes), {answer.slot for answer in answers})
     refused: dict[int, Problem] = {}
     rows: dict[int, dict[str, Any]] = {}
-    for place, answer in enumerate(answers):
-        code = allowed.get((hashes[place], answer.invitation_id), "unknown")
-        if code:
-            refused[place] = ended(Refused, code)
-        elif slots.get(answer.slot, (None, False))[0] != answer.invitation_id:
-            refused[place] = NotFound("there is no such trial in this schedule")
-        elif answer.side == TIE and not slots[answer.slot][1]:
-            refused[place] = Problem("this experiment takes no ties; choose a side")
+    counted: dict[int, str] = {}
+    for number, answer in enumerate(answers):
+        place = places.get((answer.invitation_id, answer.slot))
+        if code := allowed.get((hashes[number], answer.invitation_id), "unknown"):
+            refused[number] = ended(Refused, code)
+        elif place is None:
+            refused[number] = NotFound("there is no such trial in this schedule")
+        elif answer.side == TIE and not place.ties:
+            refused[number] = Problem("this experiment takes no ties; choose a side")
+        elif place.side is not None:
+            counted[answer.slot] = place.side
         else:
             rows.setdefault(answer.slot, _row(answer))
     if rows:
-        make = insert_postgresql if session.get_bind().dialect.name == "postgresql" else insert_sqlite
-        statement = make(_TABLE).on_conflict_do_nothing(index_elements=["slot_id"])
-        session.connection().execute(statement, [rows[slot] for slot in sorted(rows)])
-    counted = {
-        row.slot_id: row.side
-        for row in session.execute(select(Answer.slot_id, Answer.side).where(Answer.slot_id.in_(rows)))
-    }
-    return [refused.get(place) or counted[answer.slot] for place, answer in enumerate(answers)]
+        counted |= _insert(connection, rows)
+    return [refused.get(number) or counted[answer.slot] for number, answer in enumerate(answers)]
 
 
 class AnswerWriter:
@@ -156,13 +151,13 @@ class AnswerWriter:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: queue.SimpleQueue[tuple[NewAnswer, Future[str]] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="answers", daemon=True)
         self._thread.start()
 
-    def put(self, answer: NewAnswer) -> Future[str]:
-        """Hand over an answer; the future gives the side that counts, or raises a `Problem`."""
-        future: Future[str] = Future()
+    def put(self, answer: NewAnswer) -> asyncio.Future[str]:
+        """Hand over an answer of the running loop; the side that counts can be awaited, or a `Problem`."""
+        future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._waiting.put((answer, future))
         return future
 
@@ -184,56 +179,110 @@ class AnswerWriter:
                     ended = True
                     break
                 batch.append(more)
-            self._store(batch)
+            _tell([future for _, future in batch], self._store([answer for answer, _ in batch]))
             if ended:
                 return
 
-    def _store(self, batch: Sequence[tuple[NewAnswer, Future[str]]]) -> None:
+    def _store(self, given: Sequence[NewAnswer]) -> Sequence[str | Exception]:
         try:
-            given = [answer for answer, _ in batch]
-            results = self._database.write(lambda session: store_answers(session, given))
+            return self._database.write(lambda session: store_answers(session, given))
         except SQLAlchemyError as error:
-            if len(batch) > 1:
-                for one in batch:
-                    self._store([one])
-            else:
-                _settle(batch[0][1], error)
-            return
-        except Exception as error:  # noqa: BLE001 - the thread must live; the request gets the error
-            for _, future in batch:
-                _settle(future, error)
-            return
-        for (_, future), result in zip(batch, results, strict=True):
-            _settle(future, result)
+            if len(given) > 1:
+                return [result for one in given for result in self._store([one])]
+            return [error]
+        except Exception as error:  # noqa: BLE001 - the thread must live; the requests get the error
+            return [error] * len(given)
 
 
-def _settle(future: Future[str], result: str | BaseException) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    if isinstance(result, BaseException):
-        future.set_exception(result)
-    else:
-        future.set_result(result)
+def _tell(futures: Sequence[asyncio.Future[str]], results: Sequence[str | Exception]) -> None:
+    """Give all who wait their results; each loop is woken once, because that costs more than an answer."""
+    loops = {future.get_loop() for future in futures}
+    for loop in loops:
+        mine = [pair for pair in zip(futures, results, strict=True) if pair[0].get_loop() is loop]
+        with suppress(RuntimeError):  # the loop was closed, and nobody waits any more
+            loop.call_soon_threadsafe(_settle, mine)
 
 
-def _allowed(session: Session, hashes: set[str]) -> dict[tuple[str, int], str]:
-    """Return for each session and its invitation why it may not answer; empty if it may.
+def _settle(pairs: Sequence[tuple[asyncio.Future[str], str | Exception]]) -> None:
+    for future, result in pairs:
+        if future.done():
+            continue
+        if isinstance(result, Exception):
+            future.set_exception(result)
+        else:
+            future.set_result(result)
 
-    What is decided by is locked, so that nobody revokes or closes before the transaction ends.
+
+def _look(
+    connection: Connection, hashes: set[str], slots: set[int]
+) -> tuple[dict[tuple[str, int], str], dict[tuple[int, int], Any]]:
+    """Return what decides, all of it of one moment.
+
+    For each session and its invitation, why it may not answer, empty if it may; and the wanted places of the
+    schedules of these invitations, with the answer if there is one. Invitation and experiment are locked, so
+    that nobody revokes or closes before the transaction ends.
     """
-    rows = session.execute(
-        select(LoginSession, Invitation, Experiment, Participation.invitation_id, Participation.began)
-        .join(Invitation, Invitation.id == LoginSession.invitation_id)
-        .join(Experiment, Experiment.id == Invitation.experiment_id)
-        .outerjoin(Participation, Participation.invitation_id == Invitation.id)
-        .where(LoginSession.secret_hash.in_(hashes), LoginSession.expires > now())
-        .with_for_update(read=True, of=(Invitation, Experiment))
+    allowed: dict[tuple[str, int], str] = {}
+    places: dict[tuple[int, int], Any] = {}
+    for row in connection.execute(_WANTED, {"hashes": list(hashes), "slots": list(slots), "now": now()}):
+        early = "early" if row.person is not None and row.began is None else ""
+        allowed[row.secret_hash, row.invitation] = ending(row, row.closed) or early
+        if row.slot is not None:
+            places[row.invitation, row.slot] = row
+    return allowed, places
+
+
+def _insert(connection: Connection, rows: dict[int, dict[str, Any]]) -> dict[int, str]:
+    """Store answers; return the side of each that counts: another process may have been first."""
+    statement, given = _INSERTS[connection.dialect.name], [rows[slot] for slot in sorted(rows)]
+    stored = connection.execute(statement, given, execution_options={"preserve_rowcount": True})
+    if stored.rowcount == len(rows):
+        return {slot: row["side"] for slot, row in rows.items()}
+    query = select(_answers.c.slot_id, _answers.c.side).where(_answers.c.slot_id.in_(rows))
+    return {row.slot_id: row.side for row in connection.execute(query)}
+
+
+def _table(model: type[Base]) -> Table:
+    return cast(Table, model.__table__)
+
+
+def _wanted() -> Select[Any]:
+    """Return the query of `_look`."""
+    known, guest, experiment = _table(LoginSession), _table(Invitation), _table(Experiment)
+    person, slot = _table(Participation), _table(Slot)
+    in_schedule = (slot.c.invitation_id == guest.c.id) & slot.c.id.in_(bindparam("slots", expanding=True))
+    return (
+        select(
+            known.c.secret_hash,
+            guest.c.id.label("invitation"),
+            guest.c.deleted,
+            guest.c.revoked,
+            guest.c.expires,
+            experiment.c.closed,
+            experiment.c.settings["ties"].as_boolean().label("ties"),
+            person.c.invitation_id.label("person"),
+            person.c.began,
+            slot.c.id.label("slot"),
+            _answers.c.side,
+        )
+        .select_from(known)
+        .join(guest, guest.c.id == known.c.invitation_id)
+        .join(experiment, experiment.c.id == guest.c.experiment_id)
+        .outerjoin(person, person.c.invitation_id == guest.c.id)
+        .outerjoin(slot, in_schedule)
+        .outerjoin(_answers, _answers.c.slot_id == slot.c.id)
+        .where(known.c.secret_hash.in_(bindparam("hashes", expanding=True)))
+        .where(known.c.expires > bindparam("now", type_=known.c.expires.type))
+        .with_for_update(read=True, of=(guest, experiment))
     )
-    return {
-        (known.secret_hash, invitation.id): ending(invitation, experiment.closed)
-        or ("early" if person is not None and began is None else "")
-        for known, invitation, experiment, person, began in rows
-    }
+
+
+_answers = _table(Answer)
+_WANTED = _wanted()
+_INSERTS = {
+    "postgresql": insert_postgresql(_answers).on_conflict_do_nothing(index_elements=["slot_id"]),
+    "sqlite": insert_sqlite(_answers).on_conflict_do_nothing(index_elements=["slot_id"]),
+}
 
 
 def _row(answer: NewAnswer) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute
@@ -33,7 +32,7 @@ from edgecritic.studio.models import Experiment, Invitation, now
 from edgecritic.studio.problems import NotFound, Problem, ended
 from edgecritic.studio.settings import Settings
 from edgecritic.web.files import Static
-from edgecritic.web.guard import Guard
+from edgecritic.web.guard import Site
 
 __all__ = [
     "OWNER_COOKIE",
@@ -165,17 +164,11 @@ def create_app(settings: Settings, database: Database) -> Starlette:
         *owner_views.routes(),
         RuledMount("/static", Static(_HERE / "static"), Rule("anyone")),
     ]
-    app = Starlette(
-        routes=routes,
-        middleware=[
-            Middleware(
-                Guard,
-                allows_host=settings.allows_host,
-                same_origin=partial(same_origin, settings=settings),
-                on_fault=_unexpected,
-            )
-        ],
-        exception_handlers={EdgeCriticError: _problem, HTTPException: _http_problem},
+    app = Site(
+        routes,
+        allows_host=settings.allows_host,
+        same_origin=partial(same_origin, settings=settings),
+        on_error=_reply_to,
         lifespan=lifespan,
     )
     app.state.studio = studio
@@ -288,17 +281,25 @@ def _told(
     return JSONResponse({"error": message} | ({"code": code} if code else {}), status)
 
 
-def _problem(request: Request, error: Exception) -> Response:
+def _reply_to(request: Request, error: Exception) -> Response:
+    """Return what is said of an error: all of a refusal, nothing of the inside."""
+    if isinstance(error, EdgeCriticError):
+        return _problem(request, error)
+    if isinstance(error, HTTPException):
+        return _http_problem(request, error)
+    return _unexpected(request, error)
+
+
+def _problem(request: Request, error: EdgeCriticError) -> Response:
     status = error.status if isinstance(error, Problem) else 400
     message, code = str(error), error.code if isinstance(error, Problem) else ""
     words = error.words if isinstance(error, Problem) else None
     return _told(request, status, message[:1].upper() + message[1:] + ".", code, words)
 
 
-def _http_problem(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
+def _http_problem(request: Request, error: HTTPException) -> Response:
     words = {404: "There is nothing here.", 405: "This cannot be done here."}
-    return _told(request, status, words.get(status, "This request cannot be served."))
+    return _told(request, error.status_code, words.get(error.status_code, "This request cannot be served."))
 
 
 def _unexpected(request: Request, error: Exception) -> Response:

@@ -13,6 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -159,8 +160,11 @@ def why_ended(session: Session, invitation: Invitation) -> str:
     return ending(invitation, closed)
 
 
-def ending(invitation: Invitation, closed: datetime | None) -> str:
-    """Return the code of `problems.ENDED` for an invitation and its experiment; empty if both are open."""
+def ending(invitation: Any, closed: datetime | None) -> str:
+    """Return the code of `problems.ENDED` for an invitation and its experiment; empty if both are open.
+
+    The invitation may be a row that has its `deleted`, `revoked` and `expires` only.
+    """
     if invitation.deleted is not None:
         return "deleted"
     if invitation.revoked is not None:

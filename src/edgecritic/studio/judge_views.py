@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -138,8 +137,7 @@ async def answer(request: Request, given: Any) -> Response:
     """Store one answer; the reply is sent after the commit."""
     guest = whole(request, "guest")
     secret = request.cookies.get(guest_cookie(guest), "")
-    stored = studio_of(request).writer.put(parse_answer(given, secret, guest))
-    side = await asyncio.wrap_future(stored)
+    side = await studio_of(request).writer.put(parse_answer(given, secret, guest))
     return JSONResponse({"slot": given["slot"], "side": side})
 
 

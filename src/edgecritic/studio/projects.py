@@ -183,7 +183,10 @@ def image_rows(session: Session, project_id: int) -> list[ImageRow]:
     maps = {
         (image, kind): count
         for image, kind, count in session.execute(
-            select(LabelMap.image_id, LabelMap.kind, func.count()).group_by(LabelMap.image_id, LabelMap.kind)
+            select(LabelMap.image_id, LabelMap.kind, func.count())
+            .join(Image, Image.id == LabelMap.image_id)
+            .where(Image.project_id == project_id)
+            .group_by(LabelMap.image_id, LabelMap.kind)
         )
     }
     rows = []

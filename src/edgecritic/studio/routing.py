@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import parse_qs
@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from edgecritic.errors import InputError
 from edgecritic.studio import auth
@@ -83,8 +83,9 @@ class RuledRoute(Route):
     """A route with its rule."""
 
     def __init__(self, path: str, view: View, method: str, rule: Rule) -> None:
-        super().__init__(path, _endpoint(view, rule), methods=[method])
-        self.rule = rule
+        endpoint = _endpoint(view, rule)
+        super().__init__(path, endpoint, methods=[method])
+        self.rule, self.app = rule, _replying(endpoint)
 
 
 class RuledMount(Mount):
@@ -105,7 +106,7 @@ def post(path: str, view: View, role: Role, body: Body, *, locks: str) -> RuledR
     return RuledRoute(path, view, "POST", Rule(role, body, locks))
 
 
-def _endpoint(view: View, rule: Rule) -> Callable[[Request], Any]:
+def _endpoint(view: View, rule: Rule) -> Callable[[Request], Awaitable[Response]]:
     """Return what serves a route: first the caller, then the body, then the work."""
     waits = inspect.iscoroutinefunction(view)
 
@@ -126,8 +127,23 @@ def _endpoint(view: View, rule: Rule) -> Callable[[Request], Any]:
     return endpoint
 
 
+def _replying(endpoint: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
+    """Return an endpoint as an application; its errors go to the guard as they are."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        response = await endpoint(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+    return app
+
+
 def _admit_and_work(request: Request, view: View, rule: Rule) -> Response:
-    return _admit(request, rule.role) or _work(request, view, rule, ())
+    """Let a caller in and run a view without a body; what only reads sees one moment in all of it."""
+    if rule.locks:
+        return _admit(request, rule.role) or _work(request, view, rule, ())
+    with studio_of(request).database.reading() as session:
+        made: Response = _refusal(request, session, rule.role) or view(request, session)
+        return made
 
 
 async def _recognise(request: Request) -> None:
@@ -149,17 +165,19 @@ async def _recognise(request: Request) -> None:
 
 
 def _admit(request: Request, role: Role) -> Response | None:
-    """Let a caller in, or refuse; pages lead strangers to the login. Takes no lock."""
-    if role == "anyone":
-        return None
-    studio = studio_of(request)
-    with studio.database.reading() as session:
-        if role == "guest":
-            guest_of(request, session)
-        elif not studio.is_owner(request, session):
-            if request.method == "GET" and wants_page(request):
-                return RedirectResponse("/login", 303)
-            raise Refused("only the owner may do this; log in first")
+    """Let a caller in, or refuse; takes no lock."""
+    with studio_of(request).database.reading() as session:
+        return _refusal(request, session, role)
+
+
+def _refusal(request: Request, session: Session, role: Role) -> Response | None:
+    """Return nothing for who may come in; pages lead strangers to the login, others are refused."""
+    if role == "guest":
+        guest_of(request, session)
+    elif role == "owner" and not studio_of(request).is_owner(request, session):
+        if request.method == "GET" and wants_page(request):
+            return RedirectResponse("/login", 303)
+        raise Refused("only the owner may do this; log in first")
     return None
 
 

@@ -125,9 +125,12 @@ def _sample(prediction: Any, target: Any, name: str | None, spacing: Spacing) ->
     maps = _maps(target, len(shape))
     for one in maps:
         if one.shape != shape:
+            last = channels.shape[:-1] == one.shape
             raise InputError(
                 f"target must have the size of the prediction {shape}, got {one.shape}",
-                remedy="resize the prediction (never the target)",
+                remedy="give the channels before the axes of space: numpy.moveaxis(prediction, -1, 1)"
+                if last
+                else "resize the prediction (never the target)",
             )
     return Sample(channels, maps, name, spacing)
 
@@ -168,6 +171,4 @@ def _array(data: Any, name: str, copy: bool) -> Array:
         if str(data.dtype) == "torch.bfloat16":  # which NumPy does not know
             data = data.float()
     array = as_array(data, name)
-    if array.dtype.kind == "V":  # bfloat16 of JAX
-        array = array.astype(np.float32)
     return array.copy() if copy else array

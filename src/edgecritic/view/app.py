@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
@@ -35,7 +34,7 @@ from edgecritic.view.pictures import png_of, thumbnail
 from edgecritic.view.tables import curve_record, facts_record, gallery_record, view_record
 from edgecritic.view.windows import LoadedWindow, Whole
 from edgecritic.web.files import Static
-from edgecritic.web.guard import Guard, names_loopback
+from edgecritic.web.guard import Site, names_loopback
 
 __all__ = ["Viewer", "create_app"]
 
@@ -187,8 +186,8 @@ def _as_number(name: str, text: str) -> float:
 
 def create_app(gallery: Gallery) -> Starlette:
     """Return the application that shows a gallery."""
-    app = Starlette(
-        routes=[
+    app = Site(
+        [
             Route("/", page),
             Route("/gallery", overview),
             Route("/thumb/{image}", thumb),
@@ -201,12 +200,9 @@ def create_app(gallery: Gallery) -> Starlette:
             Route("/curve/{image}/{detector}", curve),
             Mount("/static", Static(_HERE / "static")),
         ],
-        middleware=[
-            Middleware(
-                Guard, allows_host=names_loopback, same_origin=lambda _headers: False, on_fault=_unexpected
-            )
-        ],
-        exception_handlers={EdgeCriticError: _problem, HTTPException: _http_problem},
+        allows_host=names_loopback,
+        same_origin=lambda _headers: False,
+        on_error=_reply_to,
     )
     app.state.viewer = Viewer(gallery)
     return app
@@ -353,16 +349,21 @@ def _packed(content: bytes) -> Response:
     return Response(content, media_type="application/octet-stream")
 
 
-def _problem(_request: Request, error: Exception) -> Response:
+def _reply_to(request: Request, error: Exception) -> Response:
+    """Return what is said of an error: all of a refusal, nothing of the inside."""
+    if isinstance(error, EdgeCriticError):
+        return _problem(error)
+    if isinstance(error, HTTPException):
+        words = {404: "There is nothing here.", 405: "This cannot be done here."}
+        said = words.get(error.status_code, "This request cannot be served.")
+        return JSONResponse({"error": said}, error.status_code)
+    return _unexpected(request, error)
+
+
+def _problem(error: EdgeCriticError) -> Response:
     message = getattr(error, "message", str(error))
     status = 404 if isinstance(error, NotFound) else 400
     return JSONResponse({"error": f"{message[:1].upper()}{message[1:]}."}, status)
-
-
-def _http_problem(_request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    words = {404: "There is nothing here.", 405: "This cannot be done here."}
-    return JSONResponse({"error": words.get(status, "This request cannot be served.")}, status)
 
 
 def _unexpected(request: Request, error: Exception) -> Response:

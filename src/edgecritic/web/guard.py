@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "Guard", "is_loopback", "names_loopback"]
+__all__ = ["HEADERS", "Guard", "Site", "is_loopback", "names_loopback"]
 
 _POLICY = "; ".join(
     (
@@ -36,9 +40,43 @@ HEADERS = {
 }
 """What every reply has."""
 
+_RAW = [(name.encode(), value.encode()) for name, value in {**HEADERS, "cache-control": "no-store"}.items()]
+_MOST_HOSTS = 64
+
+OnError = Callable[[Request, Exception], Response]
+
+
+class Site(Starlette):
+    """An application whose requests pass the guard and nothing else on the way to their route.
+
+    Parameters
+    ----------
+    routes : sequence of routes
+    allows_host, same_origin, on_error : callable
+        As :class:`Guard` has them.
+    lifespan : optional
+        What is done at the start and at the end.
+    """
+
+    def __init__(
+        self,
+        routes: Sequence[BaseRoute],
+        *,
+        allows_host: Callable[[str], bool],
+        same_origin: Callable[[Headers], bool],
+        on_error: OnError,
+        lifespan: Lifespan[Any] | None = None,
+    ) -> None:
+        super().__init__(routes=routes, lifespan=lifespan)
+        self._guard = Guard(self.router, allows_host, same_origin, on_error)
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Return the guard: it does what the layers of Starlette are for, at a third of their cost."""
+        return self._guard
+
 
 class Guard:
-    """Refuse foreign hosts and cross-site requests; add the headers; turn faults into a plain reply.
+    """Refuse foreign hosts and cross-site requests; add the headers; turn errors into replies.
 
     Parameters
     ----------
@@ -47,8 +85,8 @@ class Guard:
         Tells whether a Host header names this server; a ValueError means that it does not.
     same_origin : callable
         Tells by its headers whether a request that may change something was made by one of our own pages.
-    on_fault : callable
-        Makes the reply to a request that has failed unexpectedly.
+    on_error : callable
+        Makes the reply to a request that was refused, or that has failed unexpectedly.
     """
 
     def __init__(
@@ -56,9 +94,10 @@ class Guard:
         app: ASGIApp,
         allows_host: Callable[[str], bool],
         same_origin: Callable[[Headers], bool],
-        on_fault: Callable[[Request, Exception], Response],
+        on_error: OnError,
     ) -> None:
-        self.app, self.allows_host, self.same_origin, self.on_fault = app, allows_host, same_origin, on_fault
+        self.app, self.same_origin, self.on_error = app, same_origin, on_error
+        self.allows_host = functools.lru_cache(_MOST_HOSTS)(allows_host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
@@ -66,20 +105,18 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
         started = False
 
         async def send_with_headers(message: Message) -> None:
             nonlocal started
             started = True
             if message["type"] == "http.response.start":
-                given = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    given.setdefault(name, value)
-                given.setdefault("cache-control", "no-store")
+                given = message["headers"]
+                names = {name for name, _ in given}
+                message["headers"] = [*given, *(pair for pair in _RAW if pair[0] not in names)]
             await send(message)
 
-        problem = self._problem(scope, headers)
+        problem = self._problem(scope, Headers(scope=scope))
         if problem is not None:
             await problem(scope, receive, send_with_headers)
             return
@@ -90,7 +127,7 @@ class Guard:
         except Exception as error:
             if started:
                 raise
-            await self.on_fault(Request(scope), error)(scope, receive, send_with_headers)
+            await self.on_error(Request(scope), error)(scope, receive, send_with_headers)
 
     def _problem(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
         try:

@@ -18,6 +18,9 @@ from edgecritic.web.connection import IDLE_SECONDS, Connection, allow_many_files
 
 __all__ = ["Running", "address_of", "listen", "open_browser", "run_server", "server_config"]
 
+TURN = 0.0005
+"""Seconds that work in the background may compute while a request waits; several turns make one request."""
+
 
 def listen(host: str, port: int) -> list[socket.socket]:
     """Return sockets for all addresses of the host; one port for all if any free one is wanted."""
@@ -82,7 +85,8 @@ class Running(uvicorn.Server):
     ready : callable
         Gets the address once connections are taken.
     background : sequence of callable
-        Called one after the other in a thread of their own, as long as the server has not ended.
+        Called one after the other in a thread of their own, as long as the server has not ended. Threads take
+        short turns meanwhile, and only then, since requests among themselves are slower with them.
     """
 
     def __init__(
@@ -101,10 +105,15 @@ class Running(uvicorn.Server):
             threading.Thread(target=self._work, name="background").start()
 
     def _work(self) -> None:
-        for part in self._background:
-            if self.ended.is_set():
-                return
-            part()
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(TURN)
+        try:
+            for part in self._background:
+                if self.ended.is_set():
+                    return
+                part()
+        finally:
+            sys.setswitchinterval(usual)
 
 
 def run_server(server: Running, sockets: list[socket.socket]) -> None:

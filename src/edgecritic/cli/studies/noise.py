@@ -48,7 +48,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the study."""
     from edgecritic.report.noise import noise_report
     from edgecritic.run.noise import photo_scenes, run_noise
-    from edgecritic.studies.noise import DETECTORS, Kind, combine, noise_tasks
+    from edgecritic.studies.noise import combine
+    from edgecritic.studies.noise_scenes import DETECTORS, Kind, noise_tasks
 
     photos = {}
     if args.data is not None:

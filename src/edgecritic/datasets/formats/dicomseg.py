@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from edgecritic.datasets._guard import check_size, quiet
 from edgecritic.datasets.formats.base import file_format
-from edgecritic.errors import DataError, MissingExtraError
+from edgecritic.errors import DataError, needs_extra
 from edgecritic.geometry import SAME, Geometry
 
 __all__ = ["dicom_geometry", "load_dicom"]
@@ -63,10 +63,8 @@ def _dataset(data: bytes) -> Any:
         raise DataError(
             f"packs its frames ({syntax[:64] or 'unknown'})", remedy="save it without compression"
         )
-    try:
+    with needs_extra("reading DICOM segmentations", "medical"):
         import pydicom
-    except ImportError:
-        raise MissingExtraError.of("reading DICOM segmentations", "medical") from None
     with quiet():
         dataset = pydicom.dcmread(io.BytesIO(data))
     kind = _CLASSES.get(str(dataset.get("SOPClassUID", "")))

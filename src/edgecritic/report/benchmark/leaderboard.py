@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from edgecritic.report.benchmark.classes import class_text
@@ -65,74 +65,80 @@ def section(view: View) -> Section | None:
     scores = [view.named(score) for score in ("OIS", "AP", "R50")]
     header = ["#", "Detector", view.named("ODS"), f"{100 * (view.level or 0.95):g} % interval", *scores]
     header += [*(["AC"] if crisp else []), "p", "Images"]
-    low, high = _bar_range(view)
-    rows: list[tuple[Content, ...]] = []
-    for rank, detector in enumerate(view.ranked, start=1):
-        p = view.p_values.get(detector["name"])
-        rows.append(
-            (
-                rank,
-                view.name(detector["name"]),
-                Cell(text=short(detector["ods"]["f"]), strong=True, mark=stars(p)),
-                _bar(view, detector, low, high),
-                Cell(text=short(detector["ois"]["f"]), note=span(interval(detector, "ois"))),
-                Cell(text=short(detector.get("ap")), note=span(interval(detector, "ap"))),
-                short(detector.get("r50")),
-                *((short(_crispness(detector)),) if crisp else ()),
-                p_text(p) if rank > 1 else "",
-                detector["images"],
-            )
-        )
-    notes = [
-        f"AP by the rule {view.ap_rule}; APs of other rules must not be compared with it.",
-        f"Non-maximum suppression: {view.nms}.",
-    ]
-    if view.p_values:
-        notes.append(
-            "p: how likely such a gap to the leader’s ODS is if the two are equal (paired bootstrap over "
-            "images, not corrected for many comparisons); * p < .05, ** p < .01, *** p < .001."
-        )
-    if view.human:
-        images = view.human.get("images")
-        rows.append(
-            (
-                "",
-                Cell(text="Human, measured", dot=True),
-                Cell(text=short(view.human["f"]), strong=True),
-                f"P {short(view.human['precision'])} · R {short(view.human['recall'])}",
-                *[""] * (len(header) - 5),
-                "" if images is None else images,
-            )
-        )
-        notes.append("The dashed line in the bars is the human level: each annotator against the others.")
-    oracle = view.results.get("oracle")
-    if oracle:
-        rows.append(
-            (
-                "",
-                "Oracle, upper bound",
-                Cell(text=short(oracle["ods"]["f"]), strong=True),
-                f"P {short(oracle['ods']['precision'])} · R {short(oracle['ods']['recall'])}",
-                short(oracle["ois"]["f"]),
-                *[""] * (len(header) - 6),
-                oracle["images"],
-            )
-        )
-        notes.append(f"{_oracle_text(oracle)}.")
-    rows += [_published_row(curve, len(header)) for curve in view.published]
-    if view.published:
-        notes.append(PUBLISHED_TEXT)
     table = Table(
         name="leaderboard",
         title="Detectors from the best ODS to the worst",
         header=tuple(header),
-        body=tuple(rows),
-        note=" ".join(notes),
+        body=(*_ranked_rows(view, crisp), *_other_rows(view, len(header))),
+        note=" ".join(_notes(view)),
         align="rlrlr",
         row_head=1,
     )
     blocks = (table, _sources(view)) if view.published else (table,)
     return Section(key="leaderboard", title="Leaderboard", blocks=blocks)
+
+
+def _ranked_rows(view: View, crisp: bool) -> Iterator[tuple[Content, ...]]:
+    """Yield the row of every detector that was judged, with its crispness if that is known of one."""
+    low, high = _bar_range(view)
+    for rank, detector in enumerate(view.ranked, start=1):
+        p = view.p_values.get(detector["name"])
+        yield (
+            rank,
+            view.name(detector["name"]),
+            Cell(text=short(detector["ods"]["f"]), strong=True, mark=stars(p)),
+            _bar(view, detector, low, high),
+            Cell(text=short(detector["ois"]["f"]), note=span(interval(detector, "ois"))),
+            Cell(text=short(detector.get("ap")), note=span(interval(detector, "ap"))),
+            short(detector.get("r50")),
+            *((short(_crispness(detector)),) if crisp else ()),
+            p_text(p) if rank > 1 else "",
+            detector["images"],
+        )
+
+
+def _other_rows(view: View, columns: int) -> Iterator[tuple[Content, ...]]:
+    """Yield the rows of what is not ranked: annotators, the oracle, published curves."""
+    if view.human:
+        images = view.human.get("images")
+        yield (
+            "",
+            Cell(text="Human, measured", dot=True),
+            Cell(text=short(view.human["f"]), strong=True),
+            f"P {short(view.human['precision'])} · R {short(view.human['recall'])}",
+            *[""] * (columns - 5),
+            "" if images is None else images,
+        )
+    oracle = view.results.get("oracle")
+    if oracle:
+        yield (
+            "",
+            "Oracle, upper bound",
+            Cell(text=short(oracle["ods"]["f"]), strong=True),
+            f"P {short(oracle['ods']['precision'])} · R {short(oracle['ods']['recall'])}",
+            short(oracle["ois"]["f"]),
+            *[""] * (columns - 6),
+            oracle["images"],
+        )
+    for curve in view.published:
+        yield _published_row(curve, columns)
+
+
+def _notes(view: View) -> Iterator[str]:
+    """Yield what must be known to read the table."""
+    yield f"AP by the rule {view.ap_rule}; APs of other rules must not be compared with it."
+    yield f"Non-maximum suppression: {view.nms}."
+    if view.p_values:
+        yield (
+            "p: how likely such a gap to the leader’s ODS is if the two are equal (paired bootstrap over "
+            "images, not corrected for many comparisons); * p < .05, ** p < .01, *** p < .001."
+        )
+    if view.human:
+        yield "The dashed line in the bars is the human level: each annotator against the others."
+    if oracle := view.results.get("oracle"):
+        yield f"{_oracle_text(oracle)}."
+    if view.published:
+        yield PUBLISHED_TEXT
 
 
 def _published_row(curve: Mapping[str, Any], width: int) -> tuple[Content, ...]:
