@@ -140,6 +140,7 @@ def class_home(tmp_path_factory):
             Image.fromarray(np.rint(one * rng.integers(50, 256, one.shape)).astype(np.uint8)).save(
                 folder / f"im{seed}.png"
             )
+        noise |= rng.random(truth.shape) < 0.01
         np.save(place / f"poor/im{seed}.npy", (rng.random(truth.shape) * (truth | noise)).astype(np.float32))
         if seed < 2:
             Image.fromarray(rng.integers(0, 256, (80, 100, 3), np.uint8)).save(place / f"photos/im{seed}.png")

@@ -245,7 +245,7 @@ def test_a_window_moves_over_a_raster(raster, open_page):
     open_first(page)
     assert "rows 138 to 1161, columns 238 to 1261" in page.locator("#image-facts").text_content()
     rows = page.locator("#numbers tbody tr")
-    assert rows.locator("th").all_text_contents()[0] == "mine, window"
+    assert rows.locator("th").all_text_contents()[0] == "window"
     assert rows.locator("th").all_text_contents()[1].startswith("whole at 0.")
     of_whole, of_window = rows.nth(1).text_content(), first_row(page)
     box = page.locator("#overview canvas").bounding_box()

@@ -16,6 +16,7 @@ from edgecritic.cli.main import main
 from edgecritic.errors import DataError, InputError, ProtocolMismatchError
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.run.bench import run_bench
+from edgecritic.run.regions import run_regions
 from edgecritic.run.sources import Sources, read_sources
 from edgecritic.view.gallery import gallery_of_folders, gallery_of_runs
 from edgecritic.view.kept import Kept
@@ -93,9 +94,20 @@ def test_files_that_have_changed_are_told(home, tmp_path, client_of):
         assert client.get(f"/open/{image}/{detector}").json()["changed"] == (one.name == "good")
 
 
-def test_regions_are_refused(home):
-    with pytest.raises(InputError, match="judges regions"):
+def test_regions_are_refused(home, tmp_path):
+    with pytest.raises(InputError, match=r"judges regions.*--also regions"):
         gallery_of_folders(folders(home), get_protocol("bsds-regions"))
+    truth, halves = np.ones((8, 12), np.uint8), np.zeros((17, 25))
+    truth[:, 6:], halves[:, 12] = 2, 0.5
+    (tmp_path / "ucm").mkdir()
+    (tmp_path / "truth").mkdir()
+    savemat(tmp_path / "ucm/a.mat", {"ucm2": halves})
+    cell = np.empty((1, 1), object)
+    cell[0, 0] = {"Segmentation": truth, "Boundaries": np.zeros((8, 12), np.uint8)}
+    savemat(tmp_path / "truth/a.mat", {"groundTruth": cell})
+    run_regions({"ours": tmp_path / "ucm"}, tmp_path / "truth", out=tmp_path / "run", jobs=1)
+    with pytest.raises(DataError, match=r"run of regions alone.*--also regions"):
+        gallery_of_runs({"run": tmp_path / "run"})
 
 
 def test_single_maps_and_the_command(home, capsys, monkeypatch):

@@ -22,7 +22,7 @@ from edgecritic.run.classes import ClassJob, class_settings
 from edgecritic.run.files import write_json
 from edgecritic.run.judge import Job, Judged, human_settings, settings
 from edgecritic.run.results import Failure
-from edgecritic.run.store import record_key
+from edgecritic.run.store import RECORDS, REGIONS, record_key
 from edgecritic.run.volumes import volume_notes
 from edgecritic.values import Value
 
@@ -136,6 +136,13 @@ def read_plan(folder: Path) -> Plan:
         If the folder holds no run, or one of another version.
     """
     file = folder / PLAN
+    if not file.exists() and (folder / RECORDS / REGIONS).is_dir():
+        raise DataError(
+            "is a run of regions alone, which has no numbers of boundaries",
+            path=folder,
+            remedy="judge the boundaries of the same files, with regions beside them: "
+            "edgecritic bench --also regions",
+        )
     if not file.exists():
         raise DataError(
             "is no folder of a benchmark run",

@@ -20,7 +20,7 @@ from edgecritic.run.files import make_folder, write_json
 from edgecritic.run.places import check_places, data_sets, without_prediction
 from edgecritic.run.protocol_file import find_protocol
 from edgecritic.run.results import Failure, Run, attempt, failure_rows
-from edgecritic.run.store import RECORDS, kept, record_key, safe_name
+from edgecritic.run.store import RECORDS, REGIONS, kept, record_key, safe_name
 
 __all__ = ["RegionRun", "judge_regions", "region_entries", "run_regions"]
 
@@ -115,7 +115,7 @@ def judge_regions(
     progress: Progress | None = None,
 ) -> tuple[Found, list[Failure]]:
     """Judge the regions of all cases, or take them from the records below `folder`."""
-    records = None if folder is None else folder / RECORDS / "@regions"
+    records = None if folder is None else folder / RECORDS / REGIONS
     without = [name for name, found in sets.items() if not any(map(_may_hold_regions, found))]
     work = [
         _Job(name, case, protocol, None if records is None else records / safe_name(name), fresh)

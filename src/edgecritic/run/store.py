@@ -17,10 +17,13 @@ from edgecritic.datasets.content import open_regular, read_text
 from edgecritic.errors import DataError
 from edgecritic.run.files import write_text
 
-__all__ = ["RECORDS", "Store", "kept", "record_key", "safe_name"]
+__all__ = ["RECORDS", "REGIONS", "Store", "kept", "record_key", "safe_name"]
 
 RECORDS = "records"
 """The folder, within that of a run's results, of the records of finished work."""
+
+REGIONS = "@regions"
+"""The folder of the records of regions among them; no detector's safe name has an @."""
 
 _MOST_BYTES = 2**28  # of one record
 

@@ -75,22 +75,20 @@ def _image(
     }
 
 
-def _numbers(item: Judged, threshold: float | None, group: str | None) -> dict[str, Any] | None:
+def _numbers(item: Judged, threshold: float | None, group: str | None) -> dict[str, Any]:
     """Return F at the data set's threshold, and F and threshold of the image's own best one.
 
-    None of a class that the image neither has nor is said to have.
+    An image without truth of a class has no best threshold for it, and no F where nothing is found either.
     """
-    counts = item.counts["main"]
-    if group is not None:
-        counts = counts.group(group)
-        if not counts.truth.any() and not counts.candidate.any():
-            return None
+    counts = item.counts["main"] if group is None else item.counts["main"].group(group)
     f, at = counts.f, int(counts.f.argmax())
     place = np.flatnonzero(counts.thresholds == threshold)
+    absent = group is not None and not counts.truth.any()
+    known = place.size > 0 and not (absent and counts.candidate[place[0]] == 0)
     return {
-        "set": float(f[place[0]]) if place.size else None,
-        "best": float(f[at]),
-        "threshold": float(counts.thresholds[at]),
+        "set": float(f[place[0]]) if known else None,
+        "best": None if absent else float(f[at]),
+        "threshold": None if absent else float(counts.thresholds[at]),
     }
 
 

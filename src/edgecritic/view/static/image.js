@@ -471,7 +471,7 @@ export class ImagePage {
     const rows = [], scores = (one) => [short(one.precision), short(one.recall), short(one.f)];
     for (const detector of this.detectors) {
       const { reply } = this.pieces.get(detector), { counts } = reply;
-      rows.push({ name: `${this.nameOf(detector)}${this.facts.window === null ? "" : ", window"}`, kind: "", texts: [...scores(reply), counts.matched_candidate, counts.candidate - counts.matched_candidate, counts.truth - counts.matched_truth] });
+      rows.push({ name: this.facts.window === null ? this.nameOf(detector) : this.detectors.length > 1 ? `${this.nameOf(detector)}, window` : "window", kind: "", texts: [...scores(reply), counts.matched_candidate, counts.candidate - counts.matched_candidate, counts.truth - counts.matched_truth] });
       rows.push(...this.wholeRow(detector));
       if (reply.annotators.length > 1 && this.detectors.length === 1) reply.annotators.forEach((one, at) => rows.push({ name: `annotator ${at + 1}`, kind: "person", texts: [...scores(one), one.tp, one.fp, one.fn] }));
     }
