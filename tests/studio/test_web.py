@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from PIL import Image as Picture
 
 from edgecritic.cli.main import main
 from edgecritic.datasets.files import read_mask
+from edgecritic.studio import experiments
 from edgecritic.studio.pictures import encode_png
+from edgecritic.studio.procedure import Procedure
 
 HTML = {"accept": "text/html"}
 
@@ -69,6 +72,26 @@ def test_a_project_is_made_and_filled(site):
     assert "1 imported · 2 detectors" in page
     with zipfile.ZipFile(io.BytesIO(site.owner.get("/projects/2/export.zip").content)) as archive:
         assert {"images/a.png", "truth/a.mat", "predictions/sobel/a.png"} <= set(archive.namelist())
+
+
+def test_one_is_no_plural(site, trials_of):
+    site.owner.post("/projects", data={"name": "Alone"})
+    site.owner.post("/projects/2/images", params={"name": "a.png"}, content=png())
+    asked = {"before": [{"key": "age", "kind": "number", "text": "How old are you?"}]}
+    with site.database.session() as session:
+        plan, trials = trials_of(session, 1)
+        checks = [trial for trial in trials if trial.part == "check"][:1]
+        main_one = next(trial for trial in trials if trial.part == "main")
+        plan = replace(plan, procedure=Procedure.from_dict(asked))
+        experiments.create_experiment(session, 1, plan, [main_one, *checks])
+    home, project, experiment = (
+        site.owner.get(path, headers=HTML).text for path in ("/", "/projects/2", "/experiments/1")
+    )
+    assert "1 image<" in home
+    assert "3 images<" in home
+    assert 'placeholder="Search 1 image"' in project
+    assert "1 trial (both), 1 attention check," in experiment
+    assert "1 question<" in experiment
 
 
 def test_progress_counts_those_who_are_invited(site):

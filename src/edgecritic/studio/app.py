@@ -74,7 +74,7 @@ class Studio:
             lstrip_blocks=True,
         )
         self.templates.filters |= {"percent": _percent, "seconds": _seconds, "moment": _moment}
-        self.templates.filters["paragraphs"] = _paragraphs
+        self.templates.filters |= {"paragraphs": _paragraphs, "counted": _counted}
 
     def close(self) -> None:
         """Store what is under way and give the connections back."""
@@ -323,6 +323,10 @@ def _paragraphs(text: str) -> Markup:
     parts = [part.strip() for part in text.split("\n\n")]
     lines = (Markup("<br>").join(part.split("\n")) for part in parts if part)
     return Markup("").join(Markup("<p>{}</p>").format(one) for one in lines)
+
+
+def _counted(count: int, one: str) -> str:
+    return f"{count} {one}" if count == 1 else f"{count} {one}s"
 
 
 def _moment(value: datetime | None) -> str:
