@@ -234,6 +234,7 @@ PARTS = [
     *(
         "gallery",
         "thumb",
+        "small",
         "photo",
         "judge",
         "open",
@@ -270,7 +271,7 @@ def fuzz(given: Given) -> Iterator[Figure]:
         for _ in range(count):
             parts = [rng.choice(PARTS if rng.random() < 0.5 else known) for _ in range(rng.randint(0, 6))]
             query = "&".join(
-                f"{rng.choice(['t', 'tol', 's', 'p', 'c'])}={rng.choice(VALUES)}"
+                f"{rng.choice(['t', 'tol', 's', 'p', 'c', 'w'])}={rng.choice(VALUES)}"
                 for _ in range(rng.randint(0, 3))
             )
             path = "/" + "/".join(parts) + (f"?{query}" if query else "")

@@ -10,6 +10,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
@@ -86,7 +87,7 @@ class Registry(Generic[Info]):
 
     def __iter__(self) -> Iterator[Entry[Info]]:
         self._discover()
-        return iter(sorted(self._entries.values(), key=lambda entry: entry.name))
+        return iter(sorted(self._entries.values(), key=attrgetter("name")))
 
     def names(self) -> list[str]:
         """All names, sorted."""

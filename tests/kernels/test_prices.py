@@ -103,10 +103,11 @@ def test_prices_prove_the_matching_after_every_update(problem, shares):
 def test_prices_prove_the_matching_of_all_rows_at_once(problem):
     costs, state, _ = problem
     links, search = links_of(costs), new_search(max(costs.shape))
-    assign.solve(links, state, search)
-    assert (state.rows.mate != ABSENT).all()
-    check_prices(links, state)
-    assert (search.arrival == FAR).all()
+    for solve in (assign.solve, assign.solve_by_auction):
+        solve(links, state, search)
+        assert (state.rows.mate != ABSENT).all()
+        check_prices(links, state)
+        assert (search.arrival == FAR).all()
 
 
 @pytest.fixture
@@ -129,8 +130,8 @@ def problem_of(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_two_steps_end_with_the_same_pixels(problem_of, seed):
-    """Without the hashes first, then with them; and the prices prove that it is the optimum."""
+def test_an_auction_ends_with_the_same_pixels(problem_of, seed):
+    """By searches alone and after an auction; and the prices prove that both are the optimum."""
     rng = np.random.default_rng(seed)
     densities = rng.choice([0.1, 0.3, 0.5, 0.8], (2, 1, 1))
     candidate, truth = rng.random((2, 9, 11)) < densities
@@ -141,7 +142,7 @@ def test_two_steps_end_with_the_same_pixels(problem_of, seed):
     again = new_state(state.rows.alone, state.columns.alone, int(state.scale))
     search = new_search(candidate.size)
     assign.solve(links, state, search)
-    assert assign._solve_in_two_steps(links, again, search, 10**9, 10**9)
+    assign.solve_by_auction(links, again, search)
     np.testing.assert_array_equal(again.rows.mate >= 0, state.rows.mate >= 0)
     np.testing.assert_array_equal(again.columns.mate >= 0, state.columns.mate >= 0)
     check_prices(links, again)
@@ -150,7 +151,7 @@ def test_two_steps_end_with_the_same_pixels(problem_of, seed):
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow without the compiler")
 def test_a_checkerboard_against_its_inverse_needs_few_visits(problem_of):
     """Every domino tiling is optimal; the searches must not look through all of them."""
-    candidate = np.indices((161, 161)).sum(axis=0) % 2 == 0
+    candidate = np.indices((321, 321)).sum(axis=0) % 2 == 0
     links, state = problem_of(candidate, ~candidate, 2.0)
     search = new_search(candidate.size)
     assign.solve(links, state, search)

@@ -64,6 +64,13 @@ def test_a_process_that_is_not_needed_ends(unloaded):
         assert artist.finish() == ()
 
 
+def test_nothing_is_imported_before_the_process_is_started():
+    """Both processes import at the same time."""
+    code = "import sys, edgecritic.report.beside, edgecritic.run.executor\nprint('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_nothing_is_started_where_matplotlib_is_there():
     import matplotlib as mpl
 

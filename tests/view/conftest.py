@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -152,6 +153,32 @@ def class_home(tmp_path_factory):
 def classes(class_home) -> Iterator[str]:
     """The address of a viewer of a run of classes."""
     server = Server(gallery_of_runs({"run": class_home / "run"}))
+    yield server.url
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def raster_home(tmp_path_factory) -> Iterator[Path]:
+    """A map that counts as too large for memory, and a run on it."""
+    place = tmp_path_factory.mktemp("raster")
+    rng = np.random.default_rng(2)
+    truth = np.zeros((1300, 1500), bool)
+    truth[::40], truth[:, ::60] = True, True
+    found = np.roll(truth, 1, axis=0) | (rng.random(truth.shape) < 0.003)
+    np.save(place / "truth.npy", truth)
+    np.save(place / "found.npy", found * rng.integers(60, 256, truth.shape, np.uint8))
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr("edgecritic.datasets.rasters.PIXEL_LIMIT", 10**6)
+        words = [f"mine={place / 'found.npy'}", "--truth", place / "truth.npy", "--also", "none", "-q"]
+        more = ["--protocol", "bsds(tolerance=2,thresholds=9)", "--bootstrap", "0", "-o", place / "run"]
+        assert main(["bench", *map(str, (*words, *more))]) == 0
+        yield place
+
+
+@pytest.fixture(scope="module")
+def raster(raster_home) -> Iterator[str]:
+    """The address of a viewer of a raster that was judged in tiles."""
+    server = Server(gallery_of_runs({"run": raster_home / "run"}))
     yield server.url
     server.close()
 

@@ -240,9 +240,34 @@ def test_classes_are_switched(classes, open_page, class_home):
     assert not page.locator("#people").is_visible()
 
 
+def test_a_window_moves_over_a_raster(raster, open_page):
+    page = open_page(raster)
+    open_first(page)
+    assert "rows 138 to 1161, columns 238 to 1261" in page.locator("#image-facts").text_content()
+    rows = page.locator("#numbers tbody tr")
+    assert rows.locator("th").all_text_contents()[0] == "mine, window"
+    assert rows.locator("th").all_text_contents()[1].startswith("whole at 0.")
+    of_whole, of_window = rows.nth(1).text_content(), first_row(page)
+    box = page.locator("#overview canvas").bounding_box()
+    page.locator("#overview canvas").click(position={"x": 4, "y": box["height"] - 4})
+    page.wait_for_function("() => document.querySelector('#image-facts').textContent.includes('rows 276 to')")
+    settled(page)
+    assert "columns 0 to 1023" in page.locator("#image-facts").text_content()
+    assert rows.nth(1).text_content() == of_whole
+    assert first_row(page) != of_window
+    page.locator("#stages canvas").hover()  # the middle
+    assert page.locator("#pixel").text_content().startswith("row 78")
+    page.locator("#overview canvas").press("ArrowUp")
+    page.wait_for_function("() => document.querySelector('#image-facts').textContent.includes('rows 0 to')")
+    settled(page)
+    again = open_page(page.evaluate("() => location.href"))
+    settled(again)
+    assert first_row(again) == first_row(page)
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("what", ["site", "classes"])
+@pytest.mark.parametrize("what", ["site", "classes", "raster"])
 def test_no_page_has_a_serious_fault(request, open_page, axe_faults, size, theme, what):
     page = open_page(request.getfixturevalue(what), viewport=SIZES[size], color_scheme=theme)
     page.wait_for_selector("#wall-list img")

@@ -162,12 +162,10 @@ def reliability(
     on = values > 0
     raster = np.flatnonzero(thin(on) if thinned else on)
     matcher = PixelMatcher(values.shape, reach, sizes)
-    places = matcher.grid.flatten(raster)
+    found = matcher.place(raster)
     drawn = np.zeros(raster.size)
     for one in maps:
-        own = np.flatnonzero(one)
-        matcher.set_truth(own, matcher.grid.flatten(own))
-        drawn += matcher.match(raster, places)[0]
+        drawn += matcher.match(found, matcher.place(np.flatnonzero(one)))[0]
     share = drawn / len(maps)
     p = values.reshape(-1)[raster].astype(np.float64)
     where = np.minimum(np.floor(bins * p), bins - 1).astype(np.int64)

@@ -183,11 +183,10 @@ def strength(
     partners = [np.zeros(raster.size, dtype=np.int64) for raster in rasters]
     matches = np.diag([raster.size for raster in rasters]).astype(np.int64)
     matcher = PixelMatcher(shape, reach, sizes)
-    places = [matcher.grid.flatten(raster) for raster in rasters]
+    placed = [matcher.place(raster) for raster in rasters]
     for j in range(len(maps) - 1):
-        matcher.set_truth(rasters[j], places[j])
         for i in range(j + 1, len(maps)):
-            first, second = matcher.match(rasters[i], places[i])
+            first, second = matcher.match(placed[i], placed[j])
             partners[i] += first
             partners[j] += second
             matches[i, j] = matches[j, i] = np.count_nonzero(first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,17 +13,35 @@ from edgecritic.assignment.reach import reach_of
 from edgecritic.assignment.solver import link_numbered, salt, solved
 from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.links import number_cells
+from edgecritic.kernels.links import Numbered, number_cells
 from edgecritic.kernels.windows import windows_of
 
-__all__ = ["PixelMatcher"]
+__all__ = ["PixelList", "PixelMatcher"]
+
+
+class PixelList(NamedTuple):
+    """The pixels of one map, as a `PixelMatcher` has placed them on its grid.
+
+    Attributes
+    ----------
+    raster, places : raster indices, and flat indices of the grid
+    numbered : Numbered
+        The places as bits.
+    salt : int
+        What decides ties of candidates where these pixels are the truth.
+    """
+
+    raster: Indices
+    places: Indices
+    numbered: Numbered
+    salt: int
 
 
 class PixelMatcher:
-    """Matches candidates, given as raster indices, with one truth after the other.
+    """Matches pixels, given as raster indices, with those of other maps of the same shape.
 
-    The answers are those of the strategy ``exact``. What depends on shape and tolerance only is made once.
-    Not to be shared between threads.
+    The answers are those of the strategy ``exact``. What depends on shape and tolerance only is made once,
+    and so is what depends on one map (`place`).
 
     Parameters
     ----------
@@ -34,8 +53,7 @@ class PixelMatcher:
     Examples
     --------
     >>> matcher = PixelMatcher((4, 5), 1.0, (1.0, 1.0))
-    >>> matcher.set_truth(np.array([5, 6, 7]))
-    >>> matcher.match(np.array([0, 1, 19]))
+    >>> matcher.match(matcher.place(np.array([0, 1, 19])), matcher.place(np.array([5, 6, 7])))
     (array([ True,  True, False]), array([ True,  True, False]))
     """
 
@@ -43,22 +61,28 @@ class PixelMatcher:
         sizes = tuple(spacing)
         nothing = np.zeros(shape, dtype=np.bool_)
         self._around, limit = reach_of(Pair(nothing, nothing, sizes, tolerance))
-        self.grid = Grid.around(shape, self._around.radii)
+        self._grid = Grid.around(shape, self._around.radii)
         self._size = nothing.size
-        self._steps = self.grid.flat_offsets(self._around.offsets)
+        self._steps = self._grid.flat_offsets(self._around.offsets)
         self._alone = outlier_cost(limit, sizes)
-        self._near = windows_of(self.grid, self._around, [self._steps.size])
-        self.set_truth(np.zeros(0, dtype=np.int64))
+        self._near = windows_of(self._grid, self._around, [self._steps.size])
 
-    def set_truth(self, truth: Indices, places: Indices | None = None) -> None:
-        """Take this truth from now on; `places` are its flat grid indices if they are known."""
-        self._truth = truth
-        self._columns = number_cells(self.grid.size, self.grid.flatten(truth) if places is None else places)
-        self._salt = salt(truth)
+    def place(self, raster: Indices) -> PixelList:
+        """Make what every matching of these pixels needs."""
+        places = self._grid.flatten(raster)
+        return PixelList(raster, places, number_cells(self._grid.size, places), salt(raster))
 
-    def match(self, candidate: Indices, places: Indices | None = None) -> tuple[BoolArray, BoolArray]:
-        """Return which of the candidate's and which of the truth's pixels are matched."""
-        rows = self.grid.flatten(candidate) if places is None else places
-        links = link_numbered(rows, self._columns, self._near, 0, self._steps, self._around.costs)
-        state = solved(links, self._size, candidate, self._truth, self._alone, self._salt)
-        return state.rows.mate >= 0, state.columns.mate >= 0
+    def match(self, candidate: PixelList, truth: PixelList) -> tuple[BoolArray, BoolArray]:
+        """Return which of the candidate's and which of the truth's pixels are matched.
+
+        The side with fewer pixels looks for partners: on the other one more would search in vain. The optimum
+        is the same.
+        """
+        swapped = truth.raster.size < candidate.raster.size
+        rows, columns = (truth, candidate) if swapped else (candidate, truth)
+        links = link_numbered(rows.places, columns.numbered, self._near, 0, self._steps, self._around.costs)
+        state = solved(
+            links, self._size, candidate.raster, truth.raster, self._alone, truth.salt, swapped=swapped
+        )
+        found, wanted = reversed(state[:2]) if swapped else state[:2]
+        return found.mate >= 0, wanted.mate >= 0

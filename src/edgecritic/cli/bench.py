@@ -31,6 +31,7 @@ from edgecritic.cli._shown import add_curves, add_follow, followed, shown_curves
 
 if TYPE_CHECKING:
     from edgecritic.protocols.presets import Protocol
+    from edgecritic.report.beside import Artist
     from edgecritic.run.bench import BenchRun
     from edgecritic.run.results import Failure
     from edgecritic.run.strength import StrengthRun
@@ -122,14 +123,21 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
+    from edgecritic.report.beside import artist_beside
+    from edgecritic.run.executor import resolve_jobs
+
+    # What draws is started first, and imports matplotlib while this process imports what judges.
+    with artist_beside(args.out is not None and resolve_jobs(args.jobs) > 1) as artist:
+        return _judge(args, artist)
+
+
+def _judge(args: argparse.Namespace, artist: Artist) -> int:
     from edgecritic.cli._output import print_json, progress, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
     from edgecritic.report.bench import write_run
     from edgecritic.report.benchmark.leaderboard import leaderboard_text
-    from edgecritic.report.beside import artist_beside
     from edgecritic.report.strength import strength_link
     from edgecritic.run.bench import run_bench
-    from edgecritic.run.executor import resolve_jobs
     from edgecritic.run.protocol_file import find_protocol
 
     protocol = find_protocol(args.protocol)
@@ -140,35 +148,34 @@ def run(args: argparse.Namespace) -> int:
     if protocol.judges == "regions":
         return _judge_regions(args, detectors, protocol)
     curves, told = shown_curves(args, protocol)
-    with artist_beside(args.out is not None and resolve_jobs(args.jobs) > 1) as artist:
-        with followed(args), progress("judging", unit="image", quiet=args.quiet) as step:
-            finished = run_bench(
-                detectors,
-                args.truth,
-                protocol=protocol,
-                out=args.out,
-                jobs=args.jobs,
-                cluster=args.cluster,
-                extras=_extras(args.also),
-                images=args.images,
-                masks=args.masks,
-                split=args.split,
-                binarize=args.binarize,
-                spacing=read_spacing(args.spacing),
-                resample=args.resample,
-                tiles=args.tiles,
-                fresh=args.fresh,
-                draws=args.bootstrap,
-                curves=curves,
-                oracle=args.oracle,
-                cache=args.cache,
-                resize=args.resize,
-                seen=args.seen,
-                progress=step,
-            )
-        if args.out is not None:
-            linked = () if args.strength is None else ((115, strength_link()),)
-            write_run(args.out, finished, more=linked, artist=artist)
+    with followed(args), progress("judging", unit="image", quiet=args.quiet) as step:
+        finished = run_bench(
+            detectors,
+            args.truth,
+            protocol=protocol,
+            out=args.out,
+            jobs=args.jobs,
+            cluster=args.cluster,
+            extras=_extras(args.also),
+            images=args.images,
+            masks=args.masks,
+            split=args.split,
+            binarize=args.binarize,
+            spacing=read_spacing(args.spacing),
+            resample=args.resample,
+            tiles=args.tiles,
+            fresh=args.fresh,
+            draws=args.bootstrap,
+            curves=curves,
+            oracle=args.oracle,
+            cache=args.cache,
+            resize=args.resize,
+            seen=args.seen,
+            progress=step,
+        )
+    if args.out is not None:
+        linked = () if args.strength is None else ((115, strength_link()),)
+        write_run(args.out, finished, more=linked, artist=artist)
     if not args.json:
         print(leaderboard_text(finished.results, width=terminal_width() or 100))
         _tell_more(finished.results)

@@ -22,9 +22,22 @@ from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.formats.npy import npy_header
 from edgecritic.errors import DataError, InputError, NotBinaryError
 from edgecritic.geometry import Geometry
-from edgecritic.inputs import Indices, as_strength
+from edgecritic.inputs import BoolArray, FloatArray, Indices, as_strength
 
-__all__ = ["Raster", "is_large", "open_raster", "raster_levels", "raster_pixels"]
+__all__ = [
+    "Raster",
+    "Window",
+    "is_large",
+    "mask_window",
+    "open_raster",
+    "raster_levels",
+    "raster_overview",
+    "raster_pixels",
+    "strength_window",
+]
+
+Window = tuple[slice, slice]
+"""Rows and columns of a part of a map, both with a start and a stop."""
 
 _BAND_BYTES = 2**25
 _BYTES_PER_PICTURE_PIXEL = 16
@@ -185,6 +198,55 @@ def raster_levels(path: PathLike, thresholds: NDArray[np.float64]) -> NDArray[np
             strength = as_strength(values).astype(np.float64, copy=False)
             levels[start : start + len(values)] = np.searchsorted(thresholds, strength, side="right")
         return levels
+
+
+def strength_window(path: PathLike, window: Window) -> FloatArray:
+    """Return a part of a strength map; values are those of `edgecritic.datasets.read_strength`."""
+    with open_raster(path) as raster:
+        return as_strength(_part(raster, window))
+
+
+def mask_window(path: PathLike, window: Window, *, binarize: float | None = None) -> BoolArray:
+    """Return a part of a binary map, whose pixels are those of `raster_pixels`."""
+    with open_raster(path) as raster:
+        values = _part(raster, window)
+        if binarize is None:
+            on: BoolArray = values != 0
+            return on
+        full = _full_scale(raster)
+        cut: BoolArray = (values / full if full else values) >= binarize
+        return cut
+
+
+def raster_overview(path: PathLike, side: int) -> NDArray[np.float32]:
+    """Return a strength map at reduced size, at most `side` either way: the largest value of every block.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "a.npy"), np.eye(5, dtype=np.float32))
+    ...     raster_overview(Path(folder, "a.npy"), 2)
+    array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    with open_raster(path) as raster:
+        each = -(-max(raster.shape) // side)
+        high, wide = (-(-size // each) for size in raster.shape)
+        small = np.zeros((high, wide), dtype=np.float32)
+        columns = np.arange(0, raster.shape[1], each)
+        for start, values in raster.bands():
+            rows = np.arange(start, start + len(values)) // each
+            firsts = np.flatnonzero(np.diff(rows, prepend=-1))
+            most = np.maximum.reduceat(np.maximum.reduceat(as_strength(values), firsts), columns, axis=1)
+            np.maximum(small[rows[firsts]], most, out=most)
+            small[rows[firsts]] = most
+        return small
+
+
+def _part(raster: Raster, window: Window) -> NDArray[Any]:
+    rows, columns = window
+    return raster.source.rows(rows.start, rows.stop)[:, columns]
 
 
 def _marked(raster: Raster) -> Indices:

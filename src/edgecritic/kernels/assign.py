@@ -12,16 +12,16 @@ import numpy as np
 
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Bools, Int32s
+from edgecritic.kernels.auction import hold_auction
 from edgecritic.kernels.links import Links, from_columns
 from edgecritic.kernels.search import Search, find_end
-from edgecritic.kernels.state import ABSENT, ALONE, FAR, Side, State
+from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
-__all__ = ["add", "bid_for_all", "settle", "solve"]
+__all__ = ["add", "bid_for_all", "settle", "solve", "solve_by_auction"]
 
 _MOST_BIDS = 8  # of a row and those it drives out, before a search takes over
-_MANY_VISITS = 12  # of all searches, per row: more than on maps of edges, so two steps may be quicker
-_FEW_VISITS = 3  # per row: two steps are worth it if the first needs no more
-_FEWER = 4  # so many times fewer rows must be left without a column in the first step
+_FEW_VISITS = 30_000  # of all searches together: sooner than an auction, which may have to be compiled
+_VISITS_OF_ROW = 2  # beyond these: searches that visit more in a large problem are long ones
 
 
 @kernel
@@ -130,12 +130,10 @@ def bid_for_all(links: Links, state: State) -> Bools:
 
 
 @kernel
-def _add_waiting(
-    links: Links, state: State, search: Search, waiting: Bools, first: int, most_visits: int | np.int64
-) -> int:
-    """Add waiting rows, from `first` on, until the searches have visited many nodes; return the next row."""
+def _add_waiting(links: Links, state: State, search: Search, waiting: Bools, most_visits: int) -> int:
+    """Add waiting rows until the searches have visited many nodes; return the next row."""
     search.visits[0] = 0
-    for row in range(first, waiting.size):
+    for row in range(waiting.size):
         if search.visits[0] > most_visits:
             return row
         if waiting[row]:
@@ -144,63 +142,31 @@ def _add_waiting(
 
 
 @kernel
-def _solve_in_two_steps(
-    links: Links, state: State, search: Search, most_waiting: int, most_visits: int
-) -> bool:
-    """Solve the problem without the hashes in its prices first, then with them; say whether that was quick.
-
-    On dense regular maps very many ways have equal costs. With hashes a search looks through all of them for
-    the one free column with the best hash; without, any free column will do, and bids leave fewer rows
-    without a column. Then all prices move by the largest hash, which leaves room for the others, and whoever
-    is alone is looked at once more.
-    """
-    rows, columns, scale = state.rows, state.columns, state.scale
-    rough = State(
-        Side(
-            np.empty_like(rows.mate), np.empty_like(rows.price), rows.alone // scale * scale, rows.price_limit
-        ),
-        Side(
-            np.full_like(columns.mate, ALONE),
-            np.zeros_like(columns.price),
-            np.zeros_like(columns.alone),
-            columns.price_limit,
-        ),
-        scale,
-    )
-    waiting = bid_for_all(links, rough)
-    left = 0
-    for row in range(waiting.size):
-        left += waiting[row]
-    if left > most_waiting or _add_waiting(links, rough, search, waiting, 0, most_visits) < waiting.size:
-        return False
-    room = -columns.alone.min()
-    for row in range(rows.mate.size):
-        rows.mate[row] = rough.rows.mate[row]
-        rows.price[row] = rough.rows.price[row] + room
-    for column in range(columns.mate.size):
-        columns.mate[column] = rough.columns.mate[column]
-        columns.price[column] = rough.columns.price[column] - room
-    for row in range(rows.mate.size):
-        if rows.mate[row] == ALONE:
-            add(links, state, search, row)
-    column_links = from_columns(links, columns.mate.size)
+def solve_by_auction(links: Links, state: State, search: Search) -> None:
+    """Solve a whole problem from the prices of an auction on, whatever the state was before."""
+    columns = state.columns
+    for row in hold_auction(links, state):
+        add(links, state, search, row)
+    owed = np.empty(columns.mate.size, dtype=np.int32)
+    count = 0
     for column in range(columns.mate.size):
         if columns.mate[column] == ALONE and columns.price[column] < columns.alone[column]:
-            settle(column_links, state, search, column)
-    return True
+            owed[count] = column
+            count += 1
+    if count > 0:
+        column_links = from_columns(links, columns.mate.size)
+        for at in range(count):
+            settle(column_links, state, search, owed[at])
 
 
 def solve(links: Links, state: State, search: Search) -> None:
     """Bring all rows into an empty problem.
 
     Most rows find their column by bidding; the others are added by searches, in the order of their numbers
-    because neighbours share memory. If these visit many nodes, it is tried to solve the problem in two steps.
-    Not a kernel, so that the two steps, which few problems need, are compiled only for them.
+    because neighbours share memory. If these visit many nodes, the problem is solved by an auction.
+    Not a kernel, so that the auction, which few problems need, is compiled only for them.
     """
     rows = state.rows.mate.size
     waiting = bid_for_all(links, state)
-    row = _add_waiting(links, state, search, waiting, 0, _MANY_VISITS * rows)
-    if row < rows:
-        few = int(np.count_nonzero(waiting)) // _FEWER
-        if not _solve_in_two_steps(links, state, search, few, _FEW_VISITS * rows):
-            _add_waiting(links, state, search, waiting, row, int(FAR))
+    if _add_waiting(links, state, search, waiting, _FEW_VISITS + _VISITS_OF_ROW * rows) < rows:
+        solve_by_auction(links, state, search)

@@ -1,10 +1,11 @@
-"""Thinning by the two-subiteration rule of Guo and Hall, at once and for maps that grow.
+"""Thinning of maps that grow by the two-subiteration rule of Guo and Hall.
 
 A flat grid with a margin of at least one pixel, which is never set, is thinned. Neighbours are numbered as in
 the paper, anticlockwise from the east: E, NE, N, NW, W, SW, S, SE; bit i of a neighbourhood's code is set if
 neighbour i (from 0) is. The code of a pixel that is off is 0, which no sub-iteration deletes.
 
-Whatever the order in which pixels come, `grow` leaves the removal times that `thin_pixels` finds at once.
+Whatever the order in which pixels come, `grow` leaves the thin map that `edgecritic.kernels.peeling` finds
+at once.
 """
 
 from __future__ import annotations
@@ -15,13 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from edgecritic.kernels._jit import kernel
-from edgecritic.kernels.arrays import Bytes, Int32s, Int64s
+from edgecritic.kernels.arrays import Bytes, Int32s, Int64s, UInt64s
 from edgecritic.kernels.grid import Grid
+from edgecritic.kernels.peeling import NEVER, empty_rows, first_cell, flip_cell, peel
+from edgecritic.kernels.windows import lowest_bit, rest_of
 
-__all__ = ["NEVER", "Growth", "deletion_table", "neighbour_steps", "thin_pixels", "start_growth", "grow"]
-
-NEVER = 2**30
-"""The removal time of a pixel that thinning keeps."""
+__all__ = ["Growth", "deletion_table", "neighbour_steps", "start_growth", "grow"]
 
 _THIN, _TOUCHED = 1, 2
 
@@ -30,9 +30,6 @@ _PATIENCE = 6
 
 _EFFORT = 2
 """The least number of judgements that a new pixel is expected to take."""
-
-_DENSE = 16
-"""Pixels are put into raster order, which is quicker to walk, if more than one cell in 16 is on."""
 
 
 @functools.cache
@@ -66,85 +63,6 @@ def neighbour_steps(grid: Grid) -> Int64s:
     return np.array([1, 1 - row, -row, -row - 1, -1, row - 1, row, row + 1], dtype=np.int64)
 
 
-@kernel
-def _peel(times: Int32s, codes: Bytes, pixels: Int64s, removed: Int64s, steps: Int64s, table: Bytes) -> int:
-    """Thin the map of `pixels`: fill in their removal times and return how many are removed.
-
-    `codes` must hold the neighbourhoods of the pixels, and elsewhere 0, which is never deleted; it is used
-    up. `removed` is work space as long as `pixels`. After each rule has seen every pixel once, it looks
-    only at neighbours of what was removed since its last turn.
-    """
-    n = pixels.size
-    end, later = 0, n
-    for k in range(n):
-        p = pixels[n - 1 - k]
-        hit = table[codes[p]]
-        times[p] = NEVER
-        if hit & 1:
-            times[p] = 1
-            codes[p] = 0
-            removed[end] = p
-            end += 1
-        elif hit:
-            later -= 1
-            removed[later] = p
-    start, middle = 0, 0
-    turn = 0
-    while turn < 2 or end > start:
-        for k in range(middle, end):
-            for i in range(8):
-                codes[removed[k] + steps[i]] &= np.uint8(255 ^ (1 << ((i + 4) & 7)))
-        turn += 1
-        rule = np.uint8(1 << (turn & 1))
-        fresh = end
-        if turn == 1:
-            for k in range(later, n):
-                p = removed[k]
-                if table[codes[p]] & rule:
-                    times[p] = 2
-                    codes[p] = 0
-                    removed[fresh] = p
-                    fresh += 1
-        for k in range(start, end):
-            for i in range(8):
-                p = removed[k] + steps[i]
-                if table[codes[p]] & rule:
-                    times[p] = turn + 1
-                    codes[p] = 0
-                    removed[fresh] = p
-                    fresh += 1
-        start, middle, end = middle, end, fresh
-    return end
-
-
-@kernel
-def _neighbourhood_codes(on: Bytes, row: int, codes: Bytes) -> None:
-    """Fill in the neighbourhood code of every pixel that is on, 0 elsewhere; rows have length `row`."""
-    n = on.size - 2 * row - 2
-    above, here, below, out = on, on[row:], on[2 * row :], codes[row + 1 :]
-    for k in range(n):
-        out[k] = here[k + 1] * (
-            here[k + 2]
-            | above[k + 2] << 1
-            | above[k + 1] << 2
-            | above[k] << 3
-            | here[k] << 4
-            | below[k] << 5
-            | below[k + 1] << 6
-            | below[k + 2] << 7
-        )
-
-
-@kernel
-def thin_pixels(on: Bytes, pixels: Int64s, steps: Int64s, table: Bytes) -> Int32s:
-    """Return the removal time of every cell of the flat map `on`, whose pixels are `pixels`."""
-    codes = np.zeros(on.size, dtype=np.uint8)
-    times = np.zeros(on.size, dtype=np.int32)
-    _neighbourhood_codes(on, steps[6], codes)
-    _peel(times, codes, pixels, np.empty(pixels.size, dtype=np.int64), steps, table)
-    return times
-
-
 class Growth(NamedTuple):
     """The thinning of a map to which pixels are added.
 
@@ -155,7 +73,7 @@ class Growth(NamedTuple):
     Attributes
     ----------
     times : int32, one per cell of the grid
-        Removal times.
+        Removal times, unless they are out of date; in any case 0 where no pixel is.
     due : int32, one per cell
         The s at which a waiting pixel must be judged again; `NEVER` if it does not wait.
     first : int32
@@ -166,12 +84,13 @@ class Growth(NamedTuple):
         Bit 0: in the thin map after the last step. Bit 1: listed in `touched`.
     touched : int64, one per cell
         Work space: the pixels whose place in the thin map is in doubt.
-    pixels : int64, one per cell
-        The first ``total[0]`` entries are the pixels of the map in the order of their coming.
-    codes, work : uint8, one per cell
-        The neighbourhoods of the map, and work space.
-    total : (2,) int64
-        The number of pixels of the map; how many judgements a new pixel is expected to take.
+    fresh : int64, one per cell
+        Work space: the pixels that a step adds.
+    bits, slim : uint64
+        The map and the thin map, see `edgecritic.kernels.peeling`.
+    total : (3,) int64
+        The number of pixels of the map; how many judgements a new pixel is expected to take; whether the
+        removal times are out of date.
     gained, lost : int64, one per cell
         The first entries are the result of the last step.
     steps, table : arrays
@@ -185,9 +104,9 @@ class Growth(NamedTuple):
     before: Int32s
     flags: Bytes
     touched: Int64s
-    pixels: Int64s
-    codes: Bytes
-    work: Bytes
+    fresh: Int64s
+    bits: UInt64s
+    slim: UInt64s
     total: Int64s
     gained: Int64s
     lost: Int64s
@@ -210,10 +129,10 @@ def start_growth(grid: Grid) -> Growth:
         before=np.empty(size, dtype=np.int32),
         flags=np.zeros(size, dtype=np.uint8),
         touched=np.empty(size, dtype=np.int64),
-        pixels=np.empty(size, dtype=np.int64),
-        codes=np.zeros(size, dtype=np.uint8),
-        work=np.empty(size, dtype=np.uint8),
-        total=np.array([0, _EFFORT], dtype=np.int64),
+        fresh=np.empty(size, dtype=np.int64),
+        bits=empty_rows(grid),
+        slim=empty_rows(grid),
+        total=np.array([0, _EFFORT, 0], dtype=np.int64),
         gained=np.empty(size, dtype=np.int64),
         lost=np.empty(size, dtype=np.int64),
         steps=neighbour_steps(grid),
@@ -265,38 +184,36 @@ def _wait(p: int, s: int, due: Int32s, first: Int32s, after: Int32s, before: Int
 
 
 @kernel
-def _add(added: Int64s, times: Int32s, pixels: Int64s, codes: Bytes, total: Int64s, steps: Int64s) -> int:
-    """Put new pixels into the map, at first as pixels that stay, and return how many are new."""
-    n = total[0]
+def _add(added: Int64s, times: Int32s, fresh: Int64s, bits: UInt64s, row: int) -> int:
+    """Put new pixels into the map, at first as pixels that stay; list them, and return how many are new."""
+    size = 0
     for p in added:
         if times[p] == 0:
             times[p] = NEVER
-            pixels[n] = p
-            n += 1
-            for i in range(8):
-                codes[p + steps[i]] |= np.uint8(1 << ((i + 4) & 7))
-    fresh = int(n - total[0])
-    total[0] = n
-    return fresh
+            flip_cell(bits, p, row)
+            fresh[size] = p
+            size += 1
+    return size
 
 
 @kernel
-def _rethin(
-    times: Int32s, pixels: Int64s, codes: Bytes, work: Bytes, touched: Int64s, steps: Int64s, table: Bytes
-) -> int:
-    """Find all removal times anew and list every pixel as touched."""
-    if pixels.size * _DENSE > times.size:
-        n = 0
+def _rethin(times: Int32s, bits: UInt64s, slim: UInt64s, touched: Int64s, row: int, timed: bool) -> int:
+    """Thin the map anew, with removal times if `timed`; list what comes or goes; return how many."""
+    if timed:
         for p in range(times.size):
-            if times[p] > 0:
-                pixels[n] = p
-                n += 1
-    for k in range(codes.size):
-        work[k] = codes[k] if times[k] > 0 else 0
-    _peel(times, work, pixels, touched, steps, table)
-    for k in range(pixels.size):
-        touched[k] = pixels[k]
-    return pixels.size
+            times[p] = NEVER if times[p] > 0 else 0
+    left = bits.copy()
+    peel(left, times, row, timed)
+    n_touched = 0
+    for word in range(bits.size):
+        differs = left[word] ^ slim[word]
+        if differs != 0:
+            first = first_cell(word, row)
+            while differs != 0:
+                touched[n_touched] = first + lowest_bit(differs)
+                n_touched += 1
+                differs = rest_of(differs)
+    return n_touched
 
 
 @kernel
@@ -313,7 +230,7 @@ def _retime(
     steps: Int64s,
     table: Bytes,
 ) -> tuple[int, int]:
-    """Correct the removal times after the new pixels `fresh`; return how many pixels are touched.
+    """Correct the removal times after the new pixels `fresh`; return how many pixels come or go.
 
     Waiting pixels are judged in the order of s: what B(s) holds is then final, and a pixel's time is
     changed when it is found to go, or to stay, at s. Times beyond that are guesses that a later
@@ -363,6 +280,7 @@ def _retime(
             q = p + steps[i]
             if times[q] > since:
                 waiting += _wait(q, since, due, first, after, before)
+    n_touched = _doubtless(touched[:n_touched], times, flags)
     return -1 if spent == patience else n_touched, spent
 
 
@@ -376,37 +294,52 @@ def grow(growth: Growth, added: Int64s) -> tuple[int, int]:
     much changes, or has changed in the last steps.
     """
     times, due, first, after, before, flags = growth[:6]
-    touched, pixels, codes, work, total, gained, lost, steps, table = growth[6:]
-    fresh = _add(added, times, pixels, codes, total, steps)
-    if fresh == 0:
+    touched, fresh, bits, slim, total, gained, lost, steps, table = growth[6:]
+    row = steps[6]
+    new = fresh[: _add(added, times, fresh, bits, row)]
+    if new.size == 0:
         return 0, 0
-    n = total[0]
+    total[0] += new.size
     n_touched = -1
-    patience = n // _PATIENCE
-    if fresh * total[1] < patience:
-        new = pixels[n - fresh : n]
+    patience = total[0] // _PATIENCE
+    little = new.size * total[1] < patience
+    if little and not total[2]:
         n_touched, spent = _retime(
             new, patience, times, due, first, after, before, flags, touched, steps, table
         )
-        total[1] = max(_EFFORT, spent // fresh) if n_touched >= 0 else 4 * spent // fresh
+        total[1] = max(_EFFORT, spent // new.size) if n_touched >= 0 else 4 * spent // new.size
     else:
         total[1] = max(_EFFORT, total[1] - total[1] // 8)
     if n_touched < 0:
-        n_touched = _rethin(times, pixels[:n], codes, work, touched, steps, table)
-    return _changes(touched[:n_touched], times, flags, gained, lost)
+        n_touched = _rethin(times, bits, slim, touched, row, little)
+        total[2] = not little
+    return _turn(touched[:n_touched], flags, slim, gained, lost, row)
 
 
 @kernel
-def _changes(touched: Int64s, times: Int32s, flags: Bytes, gained: Int64s, lost: Int64s) -> tuple[int, int]:
-    """List what the thin map gained and lost, and return how many pixels these are."""
-    n_gained, n_lost = 0, 0
+def _doubtless(touched: Int64s, times: Int32s, flags: Bytes) -> int:
+    """Keep those of the touched pixels that come or go by their removal times, and return how many."""
+    size = 0
     for p in touched:
-        was, now = flags[p] & _THIN, times[p] == NEVER
-        flags[p] = _THIN if now else 0
-        if now and not was:
+        flags[p] &= _THIN
+        touched[size] = p
+        size += int((times[p] == NEVER) != (flags[p] == _THIN))
+    return size
+
+
+@kernel
+def _turn(
+    turned: Int64s, flags: Bytes, slim: UInt64s, gained: Int64s, lost: Int64s, row: int
+) -> tuple[int, int]:
+    """Let pixels come to the thin map that were not there, and those go that were; return how many."""
+    n_gained, n_lost = 0, 0
+    for p in turned:
+        flags[p] ^= _THIN
+        flip_cell(slim, p, row)
+        if flags[p]:
             gained[n_gained] = p
             n_gained += 1
-        elif was and not now:
+        else:
             lost[n_lost] = p
             n_lost += 1
     return n_gained, n_lost

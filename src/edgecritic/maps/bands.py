@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.thinning import deletion_table, neighbour_steps, thin_pixels
+from edgecritic.kernels.peeling import empty_rows, thin_pixels
 from edgecritic.maps.nearest import FloatMap, by_tree, nearest_distances
 
 __all__ = [
@@ -111,7 +111,7 @@ def _removal_times(
     grid = Grid.around((band.bottom - band.top, wide), (1, 1))
     on = grid.embed(read(band.top, band.bottom))
     flat = np.flatnonzero(on)
-    times = thin_pixels(on.view(np.uint8), flat, neighbour_steps(grid), deletion_table())
+    times = thin_pixels(on.view(np.uint8), empty_rows(grid), grid.strides[0])
     raster = grid.raster(flat)
     own = part_of(raster, wide, band.start - band.top, band.stop - band.top)
     return raster[own] + band.top * wide, times[flat[own]]

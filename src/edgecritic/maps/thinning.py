@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask
 from edgecritic.kernels.grid import Grid
+from edgecritic.kernels.peeling import NEVER, empty_rows, thin_pixels
 from edgecritic.kernels.steps import grow_steps
-from edgecritic.kernels.thinning import NEVER, deletion_table, neighbour_steps, start_growth, thin_pixels
+from edgecritic.kernels.thinning import start_growth
 
 __all__ = ["thin", "ThinningSweep", "pixels_by_threshold"]
 
@@ -52,8 +53,7 @@ def thin(map: Any) -> BoolArray:  # noqa: A002
     """
     mask = as_mask(map)
     grid = _grid(mask.shape)
-    flat = grid.embed(mask)
-    times = thin_pixels(flat.view(np.uint8), np.flatnonzero(flat), neighbour_steps(grid), deletion_table())
+    times = thin_pixels(grid.embed(mask).view(np.uint8), empty_rows(grid), grid.strides[0])
     return np.equal(times.reshape(grid.padded)[1:-1, 1:-1], NEVER)
 
 

@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -198,7 +199,7 @@ class Protocol(Value):
             )
         return as_tolerance(shape, as_spacing(spacing, len(shape)), self.tolerance, self.relative_tolerance)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of everything that decides numbers; id, title, source and notes do not count.
 

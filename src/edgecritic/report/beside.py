@@ -12,12 +12,10 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
-
-from edgecritic.report.figures import write_pr
 
 __all__ = ["Artist", "artist_beside"]
 
@@ -57,7 +55,7 @@ class Artist:
             said = self._process.stdout.read()
             if self._process.wait() == 0:
                 return tuple(folder / name for name in json.loads(said))
-        return write_pr(results, folder)
+        return _write_pr()(results, folder)
 
 
 def _send(work: bytes, stream: IO[bytes]) -> None:
@@ -81,6 +79,13 @@ def artist_beside(wanted: bool = True) -> Iterator[Artist]:
                     with suppress(OSError):
                         stream.close()
             process.wait()
+
+
+def _write_pr() -> Callable[[Mapping[str, Any], Path], tuple[Path, ...]]:
+    """Return who draws; imported here, so that the process is started before anything else is imported."""
+    from edgecritic.report.figures import write_pr
+
+    return write_pr
 
 
 def _is_imported() -> bool:
@@ -109,10 +114,11 @@ def main() -> None:
     from edgecritic.figures import new_figure
 
     new_figure()
+    draw = _write_pr()
     given = sys.stdin.buffer.read()
     if given:
         work = json.loads(given)
-        files = write_pr(work["results"], Path(work["folder"]))
+        files = draw(work["results"], Path(work["folder"]))
         sys.stdout.write(json.dumps([file.name for file in files]))
 
 

@@ -228,7 +228,10 @@ def write_counts(path: PathLike, counts: Counts) -> None:
 
     Counts that six digits cannot hold are written in full.
     """
-    write_table(path, counts.table().tolist(), exact_from=1)
+    table = counts.table()
+    numbers = table[:, 1:]
+    short = bool(((numbers < _SIX_DIGITS) & (numbers == np.floor(numbers))).all())
+    write_table(path, table.tolist(), exact_from=None if short else 1)
 
 
 def write_all(folder: PathLike, summary: Summary, counts: CountTable | None = None) -> tuple[Path, ...]:
@@ -307,7 +310,7 @@ def write_table(path: PathLike, rows: Iterable[Sequence[float]], exact_from: int
 
 
 def _line(row: Sequence[float], exact_from: int | None) -> str:
-    if exact_from is None or all(value < _SIX_DIGITS and value.is_integer() for value in row[exact_from:]):
+    if exact_from is None:
         return " ".join(["%10g"] * len(row)) % tuple(row)
     return " ".join(
         f"{value:10g}" if place < exact_from else _exact(value) for place, value in enumerate(row)

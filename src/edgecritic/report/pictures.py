@@ -159,5 +159,5 @@ def _png(index: NDArray[np.uint8], palette: NDArray[np.uint8]) -> bytes:
     picture = Image.frombytes("P", index.shape[::-1], np.ascontiguousarray(index).tobytes())
     picture.putpalette(palette.tobytes())
     out = io.BytesIO()
-    picture.save(out, format="PNG", optimize=True)
+    picture.save(out, format="PNG")  # the best compression makes it a tenth smaller in eight times the time
     return out.getvalue()

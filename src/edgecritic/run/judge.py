@@ -249,7 +249,11 @@ class Loaded:
     @cached_property
     def truths(self) -> list[BoolArray]:
         """The boundaries of each annotator."""
-        return self.case.load_truths(binarize=self.reading.binarize, rule=self.protocol.truth)
+        return self.truths_by(self.protocol.truth)
+
+    def truths_by(self, rule: str) -> list[BoolArray]:
+        """Return the boundaries of each annotator by a rule of a protocol."""
+        return self.case.load_truths(binarize=self.reading.binarize, rule=rule)
 
     @cached_property
     def strength(self) -> FloatArray:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import math
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,11 +18,12 @@ from starlette.routing import Mount, Route
 
 from edgecritic import __version__
 from edgecritic.datasets.class_cases import ClassCase
+from edgecritic.datasets.rasters import Window
 from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.figures import COLOURS, FALSE_ALARM, HIT, MISS, SHADES
 from edgecritic.protocols.presets import PRESETS, Protocol
 from edgecritic.run.cores import usable_cores
-from edgecritic.run.judge import STRATEGIES
+from edgecritic.run.judge import STRATEGIES, Judged, Loaded
 from edgecritic.view.classes import OpenedClass
 from edgecritic.view.command import command_of
 from edgecritic.view.gallery import Detector, Gallery
@@ -28,7 +31,8 @@ from edgecritic.view.kept import Kept
 from edgecritic.view.opened import Opened, State, most_tolerance, plane_of
 from edgecritic.view.packing import pack, places
 from edgecritic.view.pictures import png_of, thumbnail
-from edgecritic.view.tables import curve_record, gallery_record, view_record
+from edgecritic.view.tables import curve_record, facts_record, gallery_record, view_record
+from edgecritic.view.windows import LoadedWindow, Whole
 from edgecritic.web.files import Static
 from edgecritic.web.guard import Site, names_loopback
 
@@ -39,6 +43,7 @@ OWN = "run"
 
 _HERE = Path(__file__).parent
 _OPENED = 160 * 2**20
+_WHOLES = 32 * 2**20
 _PHOTOS = 64 * 2**20
 _THUMBS = 16 * 2**20
 _REPLIES = 48 * 2**20
@@ -55,6 +60,7 @@ class Viewer:
     def __init__(self, gallery: Gallery) -> None:
         self.gallery = gallery
         self.opened: Kept[Opened | OpenedClass] = Kept(_OPENED, lambda one: one.weight)
+        self.wholes: Kept[Whole] = Kept(_WHOLES, lambda one: one.overview.nbytes)
         self.photos: Kept[Any] = Kept(_PHOTOS, lambda one: 0 if one is None else one.nbytes)
         self.thumbs: Kept[bytes] = Kept(_THUMBS, len)
         self.replies: Kept[bytes] = Kept(_REPLIES, len)
@@ -83,18 +89,36 @@ class Viewer:
             raise NotFound("no class has this name")
         return found
 
-    def open(self, detector: Detector, image: str, group: str | None) -> Opened | OpenedClass:
-        """Return an image of a detector, or a class of it, opened."""
+    def judged(self, detector: Detector, image: str) -> Judged | None:
+        """Return what the run has found of an image."""
+        return self.gallery.judged.get(detector.name, {}).get(image)
+
+    def whole(self, detector: Detector, image: str) -> Whole:
+        """Return a raster that is too large to be shown as a whole."""
+
+        def make() -> Whole:
+            case = self.gallery.case(detector, image)
+            return Whole(case, self.gallery.protocol, detector.reading, self.judged(detector, image))
+
+        if image not in self.gallery.rasters:
+            raise NotFound("this image is shown as a whole")
+        return self.wholes.get((detector.name, image), make)
+
+    def open(self, request: Request, detector: Detector, image: str) -> Opened | OpenedClass:
+        """Return an image of a detector, or the class or the window of it that the query names, opened."""
+        gallery, group, window = self.gallery, self.group(request), None
+        if image in gallery.rasters:
+            window = self.whole(detector, image).window(_middle(request))
 
         def make() -> Opened | OpenedClass:
-            gallery = self.gallery
-            judged = gallery.judged.get(detector.name, {}).get(image)
-            case = gallery.case(detector, image)
+            if window is not None:
+                return Opened(LoadedWindow(self.whole(detector, image), window), None)
+            judged, case = self.judged(detector, image), gallery.case(detector, image)
             if isinstance(case, ClassCase) and group is not None:
                 return OpenedClass(case, gallery.protocol, group, gallery.resize, judged)
-            return Opened(case, gallery.protocol, detector.reading, judged)
+            return Opened(Loaded(case, gallery.protocol, detector.reading), judged)
 
-        return self.opened.get((detector.name, image, group), make)
+        return self.opened.get((detector.name, image, group, _start(window)), make)
 
     def protocol(self, request: Request) -> Protocol:
         """Return the protocol of the query."""
@@ -109,15 +133,15 @@ class Viewer:
         strategy = request.query_params.get("s", protocol.strategy)
         if strategy not in (protocol.strategy, *STRATEGIES):
             raise NotFound("no strategy has this id")
-        own = protocol.tolerance_for(opened.shape, opened.spacing)
+        own = protocol.tolerance_for(opened.extent, opened.spacing)
         tolerance = _number(request, "tol", own)
         threshold = _number(request, "t", 0.5)
-        most = most_tolerance(own, opened.shape, opened.sizes)
+        most = most_tolerance(own, opened.extent, opened.sizes)
         if not 0 <= tolerance <= max(own, most):
             raise InputError(f"the tolerance must lie in 0 … {max(own, most):g}, got {tolerance:g}")
         if not opened.segmentations and not 0 <= threshold <= 1:
             raise InputError(f"the threshold must lie in 0 … 1, got {threshold:g}")
-        return State(threshold, tolerance, strategy, protocol, self.group(request))
+        return State(threshold, tolerance, strategy, protocol, self.group(request), _start(opened.window))
 
 
 def _others(own: Protocol) -> dict[str, Protocol]:
@@ -132,10 +156,25 @@ def _others(own: Protocol) -> dict[str, Protocol]:
     }
 
 
+def _start(window: Window | None) -> tuple[int, int] | None:
+    """Return the first row and column of a window, which tell it from others of the same raster."""
+    return None if window is None else (window[0].start, window[1].start)
+
+
+def _middle(request: Request) -> tuple[float, float] | None:
+    """Return the place in a raster that the query names."""
+    if "w" not in request.query_params:
+        return None
+    row, _, column = request.query_params["w"].partition(",")
+    return _as_number("w", row), _as_number("w", column)
+
+
 def _number(request: Request, name: str, usual: float) -> float:
     text = request.query_params.get(name)
-    if text is None:
-        return usual
+    return usual if text is None else _as_number(name, text)
+
+
+def _as_number(name: str, text: str) -> float:
     try:
         found = float(text)
     except ValueError:
@@ -155,6 +194,7 @@ def create_app(gallery: Gallery) -> Starlette:
             Route("/photo/{image}/{axis:int}/{index:int}", photo),
             Route("/truths/{image}", truths),
             Route("/open/{image}/{detector}", facts),
+            Route("/small/{image}/{detector}", small),
             Route("/strength/{image}/{detector}/{axis:int}/{index:int}", strength),
             Route("/judge/{image}/{detector}", judged),
             Route("/curve/{image}/{detector}", curve),
@@ -201,10 +241,12 @@ def thumb(request: Request) -> Response:
     def make() -> bytes:
         with viewer.working:
             case = viewer.gallery.case(detector, image)
+            if image in viewer.gallery.rasters:
+                return thumbnail(replace(case, image=None), lambda: viewer.whole(detector, image).overview)
             if group is None:
                 return thumbnail(case, case.load_strength)
             return thumbnail(
-                case, lambda: viewer.open(detector, image, group).strength(viewer.gallery.protocol)
+                case, lambda: viewer.open(request, detector, image).strength(viewer.gallery.protocol)
             )
 
     return Response(viewer.thumbs.get((image, group), make), media_type="image/jpeg")
@@ -217,7 +259,7 @@ def photo(request: Request) -> Response:
     axis, index = request.path_params["axis"], request.path_params["index"]
     detector = next(iter(viewer.gallery.detectors.values()))
     with viewer.working:
-        opened = viewer.open(detector, image, viewer.group(request))
+        opened = viewer.open(request, detector, image)
         found = viewer.photos.get(image, opened.photo)
         if found is None:
             raise NotFound("this image has no photo")
@@ -229,7 +271,7 @@ def truths(request: Request) -> Response:
     viewer = _viewer(request)
     image, protocol = viewer.image(request), viewer.protocol(request)
     detector = next(iter(viewer.gallery.detectors.values()))
-    maps = viewer.open(detector, image, viewer.group(request)).truths(protocol.truth)
+    maps = viewer.open(request, detector, image).truths(protocol.truth)
     return _packed(pack({"annotators": len(maps)}, {str(at): places(one) for at, one in enumerate(maps)}))
 
 
@@ -238,21 +280,17 @@ def facts(request: Request) -> Response:
     viewer = _viewer(request)
     image, detector, protocol = viewer.image(request), viewer.detector(request), viewer.protocol(request)
     with viewer.working:
-        opened = viewer.open(detector, image, viewer.group(request))
-    own = protocol.tolerance_for(opened.shape, opened.spacing)
-    return JSONResponse(
-        {
-            "shape": list(opened.shape),
-            "spacing": None if opened.spacing is None else list(opened.spacing),
-            "annotators": opened.annotators,
-            "segmentations": len(opened.segmentations),
-            "thresholds": opened.thresholds(protocol),
-            "tolerance": own,
-            "most": max(own, most_tolerance(own, opened.shape, opened.sizes)),
-            "strategy": protocol.strategy,
-            "changed": opened.changed,
-        }
-    )
+        opened = viewer.open(request, detector, image)
+    return JSONResponse(facts_record(opened, protocol, viewer.judged(detector, image)))
+
+
+def small(request: Request) -> Response:
+    """Return a raster at reduced size as PNG, dark on light."""
+    viewer = _viewer(request)
+    image, detector = viewer.image(request), viewer.detector(request)
+    with viewer.working:
+        overview = viewer.whole(detector, image).overview
+    return Response(png_of(np.rint(255 * (1 - overview)).astype(np.uint8)), media_type="image/png")
 
 
 def strength(request: Request) -> Response:
@@ -261,7 +299,7 @@ def strength(request: Request) -> Response:
     image, detector, protocol = viewer.image(request), viewer.detector(request), viewer.protocol(request)
     axis, index = request.path_params["axis"], request.path_params["index"]
     with viewer.working:
-        opened = viewer.open(detector, image, viewer.group(request))
+        opened = viewer.open(request, detector, image)
         plane = plane_of(opened.strength(protocol), len(opened.shape), axis, index)
     return _packed(pack({"shape": list(plane.shape)}, {"strength": plane.astype("<f4").ravel()}))
 
@@ -270,13 +308,14 @@ def judged(request: Request) -> Response:
     """Return numbers and pixels of an image in a state."""
     viewer = _viewer(request)
     image, detector = viewer.image(request), viewer.detector(request)
-    opened = viewer.open(detector, image, viewer.group(request))
+    opened = viewer.open(request, detector, image)
     state = viewer.state(request, opened)
 
     def make() -> bytes:
         with viewer.working:
             head, arrays = view_record(opened.view(state), state)
-        command = None if state.group is not None else command_of(detector, image, state)
+        whole = state.group is None and state.window is None
+        command = command_of(detector, image, state) if whole else None
         return pack({**head, "command": command}, arrays)
 
     return _packed(viewer.replies.get((detector.name, image, state), make))
@@ -286,9 +325,18 @@ def curve(request: Request) -> Response:
     """Return precision and recall of an image at all thresholds, in the state of the query."""
     viewer = _viewer(request)
     image, detector = viewer.image(request), viewer.detector(request)
-    opened = viewer.open(detector, image, viewer.group(request))
+    opened = viewer.open(request, detector, image)
     state = viewer.state(request, opened)
-    key = (detector.name, image, state.group, state.tolerance, state.strategy, state.protocol, "curve")
+    key = (
+        detector.name,
+        image,
+        state.group,
+        state.window,
+        state.tolerance,
+        state.strategy,
+        state.protocol,
+        "curve",
+    )
 
     def make() -> bytes:
         with viewer.working:

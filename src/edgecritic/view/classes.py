@@ -42,6 +42,7 @@ class OpenedClass:
     """
 
     segmentations: tuple[BoolArray, ...] = ()
+    window = None
     spacing: Sizes | None = None
     sizes: Sizes = (1.0, 1.0)
     annotators = 1
@@ -65,7 +66,7 @@ class OpenedClass:
         self._strength = maps[group]
         crop = self._rules.crop
         self._window = tuple(slice(crop, size - crop) for size in self._truth.shape)
-        self.shape = self._truth[self._window].shape
+        self.shape = self.extent = self._truth[self._window].shape
 
     @property
     def weight(self) -> int:

@@ -21,6 +21,7 @@ from edgecritic.run.bench_results import pooled
 from edgecritic.run.classes import ClassJob, class_jobs, judge_classes
 from edgecritic.run.finished import gather_runs, load_run
 from edgecritic.run.judge import Job, Judged, Reading, judge
+from edgecritic.run.judge_tiles import in_tiles
 from edgecritic.run.plan import Plan
 from edgecritic.run.results import Failure
 from edgecritic.run.sources import Sources, read_sources
@@ -74,6 +75,8 @@ class Gallery:
         The classes, where the protocol judges some.
     resize : str or None
         How predictions of classes were resized.
+    rasters : frozenset of str
+        The images that are too large to be shown as a whole.
     """
 
     title: str
@@ -87,6 +90,7 @@ class Gallery:
     waiting: list[Job | ClassJob] = field(default_factory=list)
     groups: tuple[str, ...] = ()
     resize: str | None = None
+    rasters: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         self._pooled: dict[str, tuple[int, BenchmarkResult]] = {}
@@ -226,7 +230,11 @@ def gallery_of_folders(sources: Sources, protocol: Protocol) -> Gallery:
 
 def _check_protocol(protocol: Protocol) -> None:
     if protocol.judges != "boundaries":
-        raise InputError(f"protocol {protocol.id} judges {protocol.judges}, and only boundaries can be shown")
+        raise InputError(
+            f"protocol {protocol.id} judges {protocol.judges}, and only boundaries can be shown",
+            remedy="judge the boundaries of the same files, with regions beside them: "
+            "edgecritic bench --also regions",
+        )
 
 
 def _files(sources: Sources, plan: Plan, folder: Path) -> dict[str, Dataset]:
@@ -298,6 +306,9 @@ def _gallery(
         roots=_roots(sources, detectors.values()),
         notes=notes,
         groups=tuple(protocol.classes.chosen) if protocol.classes else (),
+        rasters=frozenset(
+            name for name in names if any(in_tiles(one.cases[name]) for one in detectors.values())
+        ),
     )
     for name, items in judged.items():
         for image, item in items.items():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets.cases import Case
+from edgecritic.datasets.rasters import Window
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, FloatArray, diagonal
@@ -23,9 +23,9 @@ from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.protocols.sweep import candidate_at, sweep, sweep_maps
 from edgecritic.run.cores import usable_cores
-from edgecritic.run.judge import Judged, Loaded, Reading
-from edgecritic.run.judge_tiles import in_tiles
+from edgecritic.run.judge import Judged, Loaded
 from edgecritic.view.pictures import photo_of
+from edgecritic.view.windows import LoadedWindow
 
 __all__ = ["Opened", "State", "View", "asks_as_judged", "most_tolerance", "plane_of", "view_of"]
 
@@ -49,6 +49,8 @@ class State:
         Says what is suppressed and thinned, and what of a truth is its boundary.
     group : str or None
         The class that is looked at, where classes are judged.
+    window : (row, column) or None
+        Where the part of a raster begins that is looked at, where the whole is too large to be shown.
     """
 
     threshold: float
@@ -56,6 +58,7 @@ class State:
     strategy: str
     protocol: Protocol
     group: str | None = None
+    window: tuple[int, int] | None = None
 
     @property
     def rule(self) -> Protocol:
@@ -86,31 +89,32 @@ class View:
 
 
 class Opened:
-    """The maps of one image, read once.
+    """The maps of one image, or of a window of it, read once.
 
     Parameters
     ----------
-    case : Case
-    protocol : Protocol
-        Of the run; its rule of truths and its mask count.
-    reading : Reading
+    loaded : Loaded or LoadedWindow
+        By the protocol of the run, whose rule of truths and mask count.
     judged : Judged, optional
-        What the run has found.
+        What the run has found of the same maps.
     """
 
-    def __init__(self, case: Case, protocol: Protocol, reading: Reading, judged: Judged | None) -> None:
-        if in_tiles(case):
-            raise DataError(f"{case.id}: is judged in tiles and too large to be shown as a whole")
-        self.loaded = Loaded(case, protocol, reading)
-        self.judged = judged
-        self.changed = judged is not None and any(
-            judged.numbers.get(name) != value for name, value in self.loaded.hashes().items()
-        )
+    def __init__(self, loaded: Loaded | LoadedWindow, judged: Judged | None) -> None:
+        case, protocol = loaded.case, loaded.protocol
+        self.loaded, self.judged = loaded, judged
+        self.window: Window | None = None
+        if isinstance(loaded, LoadedWindow):
+            self.changed, self.window = loaded.whole.changed, loaded.window
+        else:
+            self.changed = judged is not None and any(
+                judged.numbers.get(name) != value for name, value in loaded.hashes().items()
+            )
         self.spacing: Sizes | None = self.loaded.spacing
         self.mask = self.loaded.mask
         self.segmentations = tuple(self.loaded.case.load_candidates()) if self.loaded.segmented else ()
         self._strength = None if self.segmentations else self.loaded.strength
         self.shape = self.loaded.truths[0].shape
+        self.extent = loaded.whole.shape if isinstance(loaded, LoadedWindow) else self.shape
         first = self.segmentations[0] if self._strength is None else self._strength
         if first.shape != self.shape:
             raise InputError(
@@ -140,9 +144,7 @@ class Opened:
         """Return the boundaries of each annotator by a rule of a protocol."""
         found = self._truths.get(rule)
         if found is None:
-            loaded = self.loaded
-            found = self._masked(loaded.case.load_truths(binarize=loaded.reading.binarize, rule=rule))
-            self._truths[rule] = found
+            found = self._truths[rule] = self._masked(self.loaded.truths_by(rule))
         return found
 
     def strength(self, protocol: Protocol) -> FloatArray:
@@ -158,8 +160,8 @@ class Opened:
         return found
 
     def photo(self) -> NDArray[np.uint8] | None:
-        """Return the photo (or scan), if there is one of the size of the maps."""
-        return photo_of(self.loaded.case, self.shape)
+        """Return the photo (or scan), if there is one of the size of the maps; of windows none is shown."""
+        return None if self.window is not None else photo_of(self.loaded.case, self.shape)
 
     def thresholds(self, protocol: Protocol) -> list[float]:
         """Return the thresholds that a benchmark looks at."""

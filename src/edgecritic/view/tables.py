@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from edgecritic.protocols.counts import COLUMNS, Counts
 from edgecritic.protocols.presets import Protocol
 from edgecritic.run.judge import STRATEGIES, Judged
+from edgecritic.view.classes import OpenedClass
 from edgecritic.view.gallery import Gallery
-from edgecritic.view.opened import State, View
+from edgecritic.view.opened import Opened, State, View, most_tolerance
 from edgecritic.view.packing import places
 
-__all__ = ["curve_record", "gallery_record", "view_record"]
+__all__ = ["curve_record", "facts_record", "gallery_record", "view_record"]
 
 
 def gallery_record(
@@ -62,7 +63,8 @@ def _image(
         item = gallery.judged.get(one.name, {}).get(name)
         numbers.append(None if item is None else _numbers(item, threshold, group))
         shape = shape if item is None else item.numbers["shape"]
-    photo = next(iter(gallery.detectors.values())).cases[name].image is not None
+    case = next(iter(gallery.detectors.values())).cases[name]
+    photo = case.image is not None and name not in gallery.rasters
     return {
         "id": key,
         "name": name,
@@ -123,6 +125,34 @@ def view_record(view: View, state: State) -> tuple[dict[str, Any], dict[str, NDA
 def _matching(one: Any) -> dict[str, Any]:
     record = one.as_dict()
     return {name: record[name] for name in ("tp", "fp", "fn", "precision", "recall", "f", "mean_distance")}
+
+
+def facts_record(opened: Opened | OpenedClass, protocol: Protocol, judged: Judged | None) -> dict[str, Any]:
+    """Return what must be known of an image before it can be judged in any state.
+
+    Of a window of a raster `window` has its first row and column, `extent` the rows and columns of the whole
+    (else of the image), and `whole` what the run has found of it.
+    """
+    own = protocol.tolerance_for(opened.extent, opened.spacing)
+    window = opened.window
+    return {
+        "shape": list(opened.shape),
+        "spacing": None if opened.spacing is None else list(opened.spacing),
+        "annotators": opened.annotators,
+        "segmentations": len(opened.segmentations),
+        "thresholds": opened.thresholds(protocol),
+        "tolerance": own,
+        "most": max(own, most_tolerance(own, opened.extent, opened.sizes)),
+        "strategy": protocol.strategy,
+        "changed": opened.changed,
+        "window": None if window is None else [part.start for part in window],
+        "extent": list(opened.extent),
+        "whole": None if window is None or judged is None else _whole(judged.counts["main"]),
+    }
+
+
+def _whole(counts: Counts) -> dict[str, Any]:
+    return {**curve_record(counts), **{name: getattr(counts, name).astype(int).tolist() for name in COLUMNS}}
 
 
 def curve_record(counts: Counts) -> dict[str, Any]:

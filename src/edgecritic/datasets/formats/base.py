@@ -102,7 +102,8 @@ def file_format(name: str, **info: Any) -> Callable[[Function], Function]:
 
 def find_format(path: str | os.PathLike[str]) -> Entry[Format] | None:
     """Return the format that the ending of a file tells, or None."""
-    return _by_suffix().get(split_known(PurePath(path).name)[1])
+    known = _by_suffix()
+    return known.get(_split(PurePath(path).name, known)[1])
 
 
 def format_of(path: str | os.PathLike[str]) -> Entry[Format]:
@@ -126,8 +127,12 @@ def known_suffixes() -> frozenset[str]:
 
 def split_known(name: str) -> tuple[str, str]:
     """Split a file name into stem and the ending, in small letters, of the format that it has, if any."""
+    return _split(name, _by_suffix())
+
+
+def _split(name: str, known: Iterable[str]) -> tuple[str, str]:
     low = name.lower()
-    longest = max((suffix for suffix in _by_suffix() if low.endswith(suffix)), key=len, default="")
+    longest = max((suffix for suffix in known if low.endswith(suffix)), key=len, default="")
     return (name[: -len(longest)], longest) if 0 < len(longest) < len(name) else (name, "")
 
 

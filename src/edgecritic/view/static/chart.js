@@ -12,7 +12,7 @@ function add(parent, name, attributes, text) {
 }
 
 /** Return the place of the number that is nearest to a wanted one. */
-function nearest(numbers, wanted) {
+export function nearest(numbers, wanted) {
   let best = -1;
   numbers.forEach((one, at) => { if (best < 0 || Math.abs(one - wanted) < Math.abs(numbers[best] - wanted)) best = at; });
   return best;

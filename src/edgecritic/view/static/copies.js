@@ -1,6 +1,7 @@
 // What can be taken along: figures, the command, the link.
 
 import * as figure from "./figure.js";
+import { words as partOf } from "./overview.js";
 import { ONLY } from "./stage.js";
 import { short } from "./wall.js";
 
@@ -51,6 +52,6 @@ export class Copies {
     const each = page.detectors.map((one, at) => { const reply = page.replies[at]; return `${page.nameOf(one)} at threshold ${Number(reply.threshold.toFixed(4))}: P ${short(reply.precision)}, R ${short(reply.recall)}, F ${short(reply.f)}`; });
     const people = `${page.truths.length} annotator${page.truths.length === 1 ? "" : "s"}`;
     const legend = page.mode === "difference" ? `${page.compared.map((one, at) => `${ONLY[at][1]}: truth pixels that only ${page.nameOf(one)} has found (faint: its false alarms)`).join("; ")}; grey: both; blue: neither.` : "Green: hits; orange: false alarms; blue: misses.";
-    return `${page.image.name}${page.of === null ? "" : `, class ${page.of}`}, ${people}. Protocol ${page.protocolName}, strategy ${first.strategy}, tolerance ${first.tolerance.toFixed(2)}${unit}. ${each.join("; ")}. ${legend} EdgeCritic ${page.gallery.version}.`;
+    return `${page.image.name}${page.of === null ? "" : `, class ${page.of}`}${page.facts.window === null ? "" : `, ${partOf(page.facts)}`}, ${people}. Protocol ${page.protocolName}, strategy ${first.strategy}, tolerance ${first.tolerance.toFixed(2)}${unit}. ${each.join("; ")}. ${legend} EdgeCritic ${page.gallery.version}.`;
   }
 }

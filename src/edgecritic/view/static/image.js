@@ -1,10 +1,13 @@
 // The page of one image: pictures of some detectors, what they share, and the numbers beside them.
 
 import { abgr } from "./panzoom.js";
-import { Chart } from "./chart.js";
+import { Chart, nearest } from "./chart.js";
 import { Copies } from "./copies.js";
+import { ThresholdField, check, rangeOf } from "./fields.js";
 import { Ahead, Latest, bitmap, json, packed } from "./net.js";
 import { Numbers, say } from "./numbers.js";
+import { Overview, words as partOf } from "./overview.js";
+import { Planes } from "./planes.js";
 import { Sight, Space } from "./sight.js";
 import { ONLY, Stage } from "./stage.js";
 import { fill, short } from "./wall.js";
@@ -16,7 +19,7 @@ const LAYERS = [
 ];
 const USUAL = "phfm", AXES = ["planes", "rows", "columns"];
 const PEOPLE = ["#d81b60", "#1e88e5", "#f57f17", "#00897b", "#8e24aa", "#6d4c41", "#43a047", "#3949ab"];
-const BLINK = 700, REST = 180, SMALL = 2 ** 20, MOST_PLANES = 60;
+const BLINK = 700, REST = 180, SMALL = 2 ** 20;
 const rgb = (colour) => (Array.isArray(colour) ? `rgb(${colour.join(" ")})` : colour);
 
 export class ImagePage {
@@ -29,6 +32,7 @@ export class ImagePage {
     this.curves = new Chart($("chart"));
     this.table = new Numbers($("numbers"));
     this.copies = new Copies(this, tell);
+    this.overview = new Overview($("overview"), (place) => change({ w: place, zoom: undefined }));
     fill($("protocol"), gallery.protocols.map((one) => [one.id, one.id === "run" ? `of the run (${one.name})` : one.name]));
     this.controls();
   }
@@ -48,13 +52,13 @@ export class ImagePage {
   get replies() { return this.detectors.map((one) => this.pieces.get(one).reply); }
   get protocolName() { return this.gallery.protocols.find((one) => one.id === (this.state.p ?? "run")).name; }
   sight(detector) { return this.pieces.get(detector)?.sight; }
-  photo(axis) { return this.planes.get(`photo/${axis}/${this.index(axis)}`) ?? null; }
+  photo(axis) { return this.planes.photo(axis, this.index(axis)); }
   index(axis) { return this.space.volume ? this.place[axis] : 0; }
   lineColour(detector) { return this.colours.lines[this.gallery.detectors.findIndex((one) => one.id === detector) % (this.colours.lines.length - 1)]; }
   personColour(person) { return PEOPLE[person % PEOPLE.length]; }
   nameOf(detector) { return this.gallery.detectors.find((one) => one.id === detector).name; }
 
-  strengthPicture(detector, axis) { return this.planes.get(`strength/${detector}/${axis}/${this.index(axis)}`)?.picture ?? null; }
+  strengthPicture(detector, axis) { return this.planes.strength(detector, axis, this.index(axis))?.picture ?? null; }
 
   shade(distance, tolerance) {
     const { shades } = this.colours, at = tolerance > 0 ? Math.min(1, distance / tolerance) : 0;
@@ -71,14 +75,14 @@ export class ImagePage {
     if (!this.image) { this.tell("There is no such image in this run."); return; }
     const asked = (state.d ?? []).filter((one) => known.includes(one));
     this.detectors = asked.length ? asked : known.slice(0, 1);
-    const fresh = !before || before.i !== state.i || (before.p ?? "run") !== (state.p ?? "run") || this.of !== this.gallery.class || !this.ready;
+    const fresh = !before || before.i !== state.i || (before.p ?? "run") !== (state.p ?? "run") || String(before.w) !== String(state.w) || this.of !== this.gallery.class || !this.ready;
     if (fresh) { await this.open(); return; }
     if (this.detectors.some((one) => !this.pieces.has(one))) { await this.addDetectors(); return; }
     this.update();
   }
 
   query(more = {}) {
-    const given = { c: this.of, p: this.state.p, s: this.state.s, ...more }, made = new URLSearchParams();
+    const given = { c: this.of, w: this.state.w?.join(","), p: this.state.p, s: this.state.s, ...more }, made = new URLSearchParams();
     for (const [name, value] of Object.entries(given)) if (value !== undefined && value !== null) made.set(name, value);
     const text = made.toString();
     return text ? `?${text}` : "";
@@ -90,7 +94,7 @@ export class ImagePage {
     this.ready = false;
     document.body.dataset.ready = "no";
     this.pieces = new Map();
-    this.planes = new Map();
+    this.planes = new Planes(this.image, () => this.query({ s: undefined }));
     try {
       const early = this.image.shape?.length === 2 ? this.fetchPhotos([[0, 0]]) : null;
       const pieces = this.detectors.map((one, at) => this.piece(one, at));
@@ -100,7 +104,7 @@ export class ImagePage {
       this.truths = Array.from({ length: truths.annotators }, (_, at) => truths.arrays[at]);
       const { facts } = this.pieces.get(this.detectors[0]);
       this.facts = facts;
-      this.space = new Space(facts.shape, facts.spacing);
+      this.space = new Space(facts.shape, facts.spacing, facts.window);
       this.place = this.placeOf();
       this.choosePeople();
       this.see();
@@ -109,6 +113,7 @@ export class ImagePage {
       this.aim();
       this.boxes();
       this.ready = true;
+      await this.showOverview();
       await early;
       await this.loadPlanes();
       if (turn !== this.opening) return;
@@ -116,6 +121,15 @@ export class ImagePage {
       document.body.dataset.ready = "yes";
       mark("open", begun);
     } catch (error) { if (turn === this.opening) this.tell(error.message); }
+  }
+
+  /** Show where the window of a raster lies. */
+  async showOverview() {
+    $("overview").hidden = this.facts.window === null;
+    if (this.facts.window === null) return;
+    const [detector] = this.detectors, key = `${this.image.id} ${detector}`;
+    if (this.smallOf !== key) { this.whole = await bitmap(`/small/${this.image.id}/${detector}`); this.smallOf = key; }
+    this.overview.show(this.whole, this.facts);
   }
 
   /** Open a detector: its facts, and what is judged at its threshold. */
@@ -176,30 +190,9 @@ export class ImagePage {
     this.redraw();
   }
 
-  fetchPhotos(places) {
-    if (!this.image.photo || !this.layers.has("p")) return null;
-    return this.fetchPlanes(places.map(([axis, index]) => [`photo/${axis}/${index}`, () => bitmap(`/photo/${this.image.id}/${axis}/${index}${this.query({ s: undefined, p: undefined })}`)]));
-  }
+  fetchPhotos(places) { return this.layers.has("p") ? this.planes.fetchPhotos(places) : null; }
 
-  fetchStrengths(places, detectors) {
-    const soft = detectors.filter((one) => !this.pieces.get(one).facts.segmentations);
-    return this.fetchPlanes(soft.flatMap((one) => places.map(([axis, index]) => [`strength/${one}/${axis}/${index}`, () => this.strength(one, axis, index)])));
-  }
-
-  /** Fetch the planes that are missing; what cannot be shown is null. */
-  async fetchPlanes(wanted) {
-    const { planes } = this;
-    await Promise.all(wanted.filter(([key]) => !planes.has(key)).map(async ([key, load]) => planes.set(key, await load().catch(() => null))));
-    while (planes.size > MOST_PLANES) planes.delete(planes.keys().next().value);
-  }
-
-  async strength(detector, axis, index) {
-    const { shape: [high, wide], arrays: { strength } } = await packed(`/strength/${this.image.id}/${detector}/${axis}/${index}${this.query({ s: undefined })}`);
-    const picture = new OffscreenCanvas(wide, high), data = new ImageData(wide, high), pixels = new Uint32Array(data.data.buffer);
-    for (let at = 0; at < strength.length; at++) pixels[at] = 0xff000000 | (Math.round(255 * (1 - Math.min(1, Math.max(0, strength[at])))) * 0x010101);
-    picture.getContext("2d").putImageData(data, 0, 0);
-    return { picture, strength };
-  }
+  fetchStrengths(places, detectors) { return this.planes.fetchStrengths(places, detectors.filter((one) => !this.pieces.get(one).facts.segmentations)); }
 
   // ---- judging
 
@@ -322,7 +315,7 @@ export class ImagePage {
     const box = $("pixel");
     if (!pixel) { box.textContent = "Point at a pixel to read it."; return; }
     const flat = stage.flat(pixel), { detector } = stage, sight = this.sight(detector), unit = this.space.inPixels ? " px" : "";
-    const values = this.planes.get(`strength/${detector}/${stage.axis}/${this.index(stage.axis)}`)?.strength;
+    const values = this.planes.strength(detector, stage.axis, this.index(stage.axis))?.values;
     const words = [this.space.words(flat)];
     if (values) words.push(`strength ${values[pixel[0] * stage.width + pixel[1]].toFixed(4)}`);
     if (sight) words.push(sight.hit[flat] ? "hit" : sight.alarms.includes(flat) ? "false alarm" : "not in the candidate");
@@ -406,32 +399,16 @@ export class ImagePage {
     const box = $("thresholds"), key = `${this.image.id} ${this.of} ${this.detectors}`;
     if (box.dataset.key !== key) {
       box.dataset.key = key;
-      box.replaceChildren(...this.detectors.map((detector, at) => this.thresholdField(detector, at)));
+      this.sliders = this.detectors.map((detector, at) => this.thresholdField(detector, at));
+      box.replaceChildren(...this.sliders.map((one) => one.part));
     }
-    [...box.children].forEach((part, at) => {
-      const slider = part.querySelector("input"), value = this.thresholdOf(this.detectors[at], at);
-      slider.value = value;
-      say(part.querySelector("output"), this.facts.segmentations ? `segmentation ${value}` : Number(value).toFixed(2));
-    });
+    this.sliders.forEach((one, at) => one.show(this.thresholdOf(this.detectors[at], at)));
   }
 
   thresholdField(detector, at) {
-    const part = document.createElement("div"), label = document.createElement("label"), slider = document.createElement("input"), row = document.createElement("div");
-    const [min, max, step] = rangeOf(this.pieces.get(detector).facts);
-    Object.assign(slider, { type: "range", min, max, step });
-    part.className = "threshold";
-    row.className = "row";
-    label.append(`Threshold${this.detectors.length > 1 ? ` of ${this.nameOf(detector)}` : ""} `, document.createElement("output"), slider);
-    slider.addEventListener("input", () => this.setThreshold(at, Number(slider.value)));
     const which = this.gallery.detectors.findIndex((one) => one.id === detector);
-    for (const [text, value] of [["data set's best", this.gallery.detectors[which].threshold], ["image's best", this.image.numbers[which]?.threshold]]) {
-      if (value === undefined || value === null) continue;
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: `${text} ${Number(value.toFixed(3))}` });
-      button.addEventListener("click", () => this.setThreshold(at, value));
-      row.append(button);
-    }
-    part.append(label, row);
-    return part;
+    const best = [["data set's best", this.gallery.detectors[which].threshold], ["image's best", this.image.numbers[which]?.threshold]];
+    return new ThresholdField(`Threshold${this.detectors.length > 1 ? ` of ${this.nameOf(detector)}` : ""}`, this.pieces.get(detector).facts, best, (value) => this.setThreshold(at, value));
   }
 
   setThreshold(at, value) {
@@ -466,8 +443,8 @@ export class ImagePage {
     this.build();
     this.blink();
     $("image-name").textContent = this.image.name;
-    const size = this.facts.shape.join(" × ");
-    $("image-facts").textContent = `${size} ${this.space.volume ? "voxels" : "pixels"}${this.facts.changed ? "; its files have changed since they were judged" : ""}`;
+    const size = this.facts.extent.join(" × "), part = this.facts.window === null ? "" : `; shown and judged here: ${partOf(this.facts)}`;
+    $("image-facts").textContent = `${size} ${this.space.volume ? "voxels" : "pixels"}${part}${this.facts.changed ? "; its files have changed since they were judged" : ""}`;
     this.fields();
     this.refresh();
     this.numbers();
@@ -494,10 +471,23 @@ export class ImagePage {
     const rows = [], scores = (one) => [short(one.precision), short(one.recall), short(one.f)];
     for (const detector of this.detectors) {
       const { reply } = this.pieces.get(detector), { counts } = reply;
-      rows.push({ name: this.nameOf(detector), kind: "", texts: [...scores(reply), counts.matched_candidate, counts.candidate - counts.matched_candidate, counts.truth - counts.matched_truth] });
+      rows.push({ name: `${this.nameOf(detector)}${this.facts.window === null ? "" : ", window"}`, kind: "", texts: [...scores(reply), counts.matched_candidate, counts.candidate - counts.matched_candidate, counts.truth - counts.matched_truth] });
+      rows.push(...this.wholeRow(detector));
       if (reply.annotators.length > 1 && this.detectors.length === 1) reply.annotators.forEach((one, at) => rows.push({ name: `annotator ${at + 1}`, kind: "person", texts: [...scores(one), one.tp, one.fp, one.fn] }));
     }
     this.table.show(rows);
+  }
+
+  /** Whether a number that the run has found is one of what is shown: of its protocol, strategy and tolerance. */
+  get asJudged() { return this.state.tol === undefined && this.state.s === undefined && (this.state.p ?? "run") === "run"; }
+
+  /** What the run has found of the whole raster of which a window is shown. */
+  wholeRow(detector) {
+    const { facts: { whole }, reply } = this.pieces.get(detector);
+    if (!whole || !this.asJudged) return [];
+    const at = nearest(whole.threshold, reply.threshold), hits = whole.matched_candidate[at];
+    const texts = [...["precision", "recall", "f"].map((name) => short(whole[name][at])), hits, whole.candidate[at] - hits, whole.truth[at] - whole.matched_truth[at]];
+    return [{ name: `whole at ${Number(whole.threshold[at].toFixed(3))}`, kind: "person", texts }];
   }
 
   chart() {
@@ -506,8 +496,7 @@ export class ImagePage {
       return { colour: this.lineColour(detector), image: piece.curve, set: known.curve, point: piece.reply };
     }));
     $("copy-command").hidden = this.replies.some((one) => one.command === null);
-    const own = this.state.tol === undefined && this.state.s === undefined && (this.state.p ?? "run") === "run";
-    say($("chart-text"), `Thick: this image. Dashed: the data set${own ? "" : ", by the protocol of the run"}. Dot: what is shown; ring: the data set at this threshold.`);
+    say($("chart-text"), `Thick: this ${this.facts.window === null ? "image" : "window"}. Dashed: the data set${this.asJudged ? "" : ", by the protocol of the run"}. Dot: what is shown; ring: the data set at this threshold.`);
   }
 
   // ---- away from here
@@ -537,25 +526,6 @@ export class ImagePage {
     this.set({ t: this.detectors.map((one, at) => Math.min(high, Math.max(low, Number((this.thresholdOf(one, at) + by * step).toFixed(4))))) });
   }
 }
-
-function check(text, { key, colour, act, name }) {
-  const label = document.createElement("label"), box = Object.assign(document.createElement("input"), { type: "checkbox", name });
-  label.className = "check";
-  label.append(box);
-  if (colour) {
-    const swatch = document.createElement("span");
-    swatch.className = "swatch";
-    swatch.style.background = colour;
-    label.append(swatch);
-  }
-  label.append(text);
-  if (key) label.append(Object.assign(document.createElement("kbd"), { textContent: key }));
-  box.addEventListener("change", act);
-  return label;
-}
-
-/** The lowest and the highest threshold, and the step of their slider. */
-const rangeOf = ({ segmentations }) => (segmentations ? [1, segmentations, 1] : [0, 1, 0.01]);
 
 /** Tell whether an ascending list has a number. */
 function has(list, wanted) {

@@ -2,7 +2,9 @@
 
 /** Places of pixels in a volume (planes, rows, columns) or an image, which is a volume of one plane. */
 export class Space {
-  constructor(shape, spacing) {
+  /** `from` are the row and the column at which a window of a raster begins. */
+  constructor(shape, spacing, from) {
+    this.from = from ?? [0, 0];
     this.volume = shape.length === 3;
     this.shape = this.volume ? shape : [1, ...shape];
     this.sizes = spacing ? (this.volume ? spacing : [1, ...spacing]) : [1, 1, 1];
@@ -29,8 +31,8 @@ export class Space {
   seen(axis) { return [0, 1, 2].filter((one) => one !== axis); }
 
   words(flat) {
-    const [plane, row, column] = this.place(flat);
-    return `${this.volume ? `plane ${plane}, ` : ""}row ${row}, column ${column}`;
+    const [plane, row, column] = this.place(flat), [top, left] = this.from;
+    return `${this.volume ? `plane ${plane}, ` : ""}row ${top + row}, column ${left + column}`;
   }
 }
 

@@ -2,7 +2,7 @@
 
 const TEXTS = ["i", "c", "s", "p", "mode", "layers", "people", "sort", "order", "q", "a", "b"];
 const NUMBERS = ["tol", "low", "high"];
-const LISTS = { d: String, t: Number, at: Number, zoom: Number };
+const LISTS = { d: String, w: Number, t: Number, at: Number, zoom: Number };
 
 /** Read an address; what it does not say is left out. */
 export function read(hash) {

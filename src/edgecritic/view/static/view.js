@@ -29,7 +29,7 @@ function change(part, { quiet = false } = {}) {
 function settle() { clearTimeout(written); history.replaceState(null, "", write(state)); }
 
 const wallState = () => Object.fromEntries(OF_WALL.map((name) => [name, state[name]]));
-const addressOf = (image) => write({ ...state, i: image.id, t: undefined, at: undefined, zoom: undefined });
+const addressOf = (image) => write({ ...state, i: image.id, t: undefined, w: undefined, at: undefined, zoom: undefined });
 
 /** Go to the image that is so many places further on the wall. */
 function go(by) {
@@ -37,7 +37,7 @@ function go(by) {
   const order = wall.order.map((at) => gallery.images[at].id), at = order.indexOf(state.i);
   const to = order[(at + by + order.length) % order.length];
   if (!to || to === state.i) return;
-  state = { ...state, i: to, t: undefined, at: undefined, zoom: undefined };
+  state = { ...state, i: to, t: undefined, w: undefined, at: undefined, zoom: undefined };
   history.pushState(null, "", write(state));
   show();
 }
