@@ -88,7 +88,7 @@ def needs_torch(page: Path) -> bool:
 
 
 @pytest.mark.parametrize("page", runnable())
-@pytest.mark.usefixtures("own_registries")
+@pytest.mark.usefixtures("own_registries", "hasty_figures")
 def test_examples_run(page, tmp_path, monkeypatch, capsys):
     if needs_torch(page):
         pytest.importorskip("torchmetrics")

@@ -91,8 +91,10 @@ def commands(home):
         "annotators": ["annotators", truth, "--images", images],
         "detect": ["detect", "sobel", images],
         "tune": ["tune", images, "--truth", truth, "-d", "sobel", "-m", "fom", "--thresholds", "9"],
-        "matching": ["study", "matching", *study, "--inter", "2", "--canny", "1", "--tolerances", "2.5"],
-        "labels": ["study", "labels", *study, "--most", "1", "--draws", "1"],
+        "matching": [
+            *("study", "matching", *study, "--most", "1", "--inter", "2", "--canny", "1"),
+            *("--tolerances", "2.5"),
+        ],
         "labels of generated data": ["study", "labels", "--most", "1", "--draws", "1"],
         "complexity": ["study", "complexity", *study, "--most", "1"],
         "pairing": ["study", "pairing", "--samples", "12", "--points", "50,100"],
@@ -100,7 +102,7 @@ def commands(home):
             *("study", "noise", "--snr", "4", "--scenes", "1", "-d", "sobel", "log", "-m", "fom"),
             *("--thresholds", "9"),
         ],
-        "displacement": ["study", "displacement"],
+        "displacement": ["study", "displacement", "--reach", "3"],
         "score": ["score", good, "--truth", truth, "-m", "fom", "--binarize", "0.5"],
         "regions": ["bench", home / "segs", "--truth", home / "segmentations", "--protocol", "bsds-regions"],
         "classes": [

@@ -203,9 +203,12 @@ def test_human_counts_by_hand():
     line[4, 2:12] = True
     other[4, 2:18] = True
     # 10 pixels agree in both directions; the longer line has 6 more.
-    assert human_counts([line, other], tolerance=1).table()[0, 1:].tolist() == [20, 26, 20, 26]
-    assert human_counts([line]).table()[0, 1:].tolist() == [0, 0, 0, 0]
-    assert human_level([human_counts([line])]) is None
+    both, alone = human_counts([line, other], tolerance=1), human_counts([line])
+    assert both.table().tolist() == [[1, 20, 26, 20, 26]]  # labels are cut at 1
+    assert alone.table().tolist() == [[1, 0, 0, 0, 0]]
+    assert human_level([alone]) is None
+    (words,) = human_level([both]).plot().get_legend().get_texts()
+    assert words.get_text() == f"[F={20 / 26:.3f}] human"
 
 
 def test_zero_threshold_counts():
