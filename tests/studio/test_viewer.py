@@ -9,11 +9,11 @@ from edgecritic.annotators import strength
 from edgecritic.studio import labelling
 
 PAINTED = """() => {
-  const viewer = document.querySelector("[data-viewer]").viewer, { width, height } = viewer.canvas;
-  const screen = new Uint32Array(width * height);
-  for (const box of viewer.boxes) if (box.checked) viewer.layers.get(box.dataset.layer)?.paint(screen, width, height, viewer);
-  return [viewer.scale, viewer.x, viewer.y, width, Array.from(screen, (value, at) => value ? at : -1).filter((at) => at >= 0)];
-}"""  # noqa: E501
+  const viewer = document.querySelector("[data-viewer]").viewer, { width } = viewer.canvas;
+  viewer.draw();
+  const screen = new Uint32Array(viewer.over.data.buffer);
+  return [viewer.scale, viewer.x, viewer.y, width, Array.from(screen.keys()).filter((at) => screen[at])];
+}"""
 
 
 def labels(site):
