@@ -174,3 +174,14 @@ def test_functions_of_others_are_compiled_as_ever(fails, collecting):
         (gc.enable if was else gc.disable)()
     assert _FunctionCompiler._customize_flags is before
     np.testing.assert_array_equal(numba.njit(error_model="numpy")(make)(3), [0, 0, 0])
+
+
+def test_a_numba_that_is_not_known_compiles_in_its_own_way(monkeypatch):
+    from edgecritic.kernels import _compile
+
+    monkeypatch.setattr(_compile.numba, "__version__", "9.1.0")
+    made = compiled(give_longer)
+    assert made(np.arange(3)).tolist() == [0, 1, 2, 0, 0, 0]
+    assert "edgecritic" not in made._compiler.pipeline_class.__module__
+    monkeypatch.undo()
+    assert "edgecritic" in compiled(give_longer)._compiler.pipeline_class.__module__

@@ -17,9 +17,23 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from edgecritic.kernels._cache import MachineCode
-from edgecritic.kernels._pipeline import InnerCompiler, OuterCompiler, QuickFlags, inner_flags
 
-__all__ = ["KernelCache", "dispatcher"]
+__all__ = ["KernelCache", "dispatcher", "is_known"]
+
+_KNOWN = ((0, 58), (0, 68))
+"""The first and the last Numba whose inside `edgecritic.kernels._pipeline` was tried with."""
+
+
+def is_known(version: str) -> bool:
+    """Tell whether kernels are compiled in our own way; other versions of Numba do it in theirs, more slowly.
+
+    Examples
+    --------
+    >>> is_known("0.61.2"), is_known("1.0.0rc1")
+    (True, False)
+    """
+    first, last = _KNOWN
+    return first <= tuple(int(part) for part in version.split(".")[:2]) <= last
 
 
 def dispatcher(function: Callable[..., Any], code: MachineCode | None, *, inner: bool, **options: Any) -> Any:
@@ -31,20 +45,30 @@ def dispatcher(function: Callable[..., Any], code: MachineCode | None, *, inner:
     code : MachineCode or None
         Where machine code is kept.
     inner : bool
-        Whether only other kernels call it. None has a wrapper for calls from C.
+        Whether only other kernels call it.
     """
-    options |= {"no_cpython_wrapper": inner, "pipeline_class": InnerCompiler if inner else OuterCompiler}
-    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options |= {"nogil": True, "error_model": "numpy"}
+    known = is_known(numba.__version__)
+    made: Any = _quickly_made(function, inner, options) if known else numba.njit(**options)(function)
+    if code is not None and not inner:
+        made._cache = KernelCache(function, code)
+    return made
+
+
+def _quickly_made(function: Callable[..., Any], inner: bool, options: dict[str, Any]) -> Any:
+    """Return a dispatcher that compiles sooner than Numba's own; no kernel has a wrapper for calls from C."""
+    from edgecritic.kernels._pipeline import InnerCompiler, OuterCompiler, QuickFlags, inner_flags
+
+    options |= {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
+    options |= {"pipeline_class": InnerCompiler if inner else OuterCompiler}
     made: Any = numba.njit(**options)(function)
     compiler = made._compiler
     compiler._customize_flags = QuickFlags
-    if not inner:
-        compiler.compile = _made_at_once(type(compiler))(compiler.compile)
     if inner:
         template_of = made.get_call_template
         made.get_call_template = lambda args, kws: template_of([_plain_type(one) for one in args], kws)
-    elif code is not None:
-        made._cache = KernelCache(function, code)
+    else:
+        compiler.compile = _made_at_once(type(compiler), inner_flags)(compiler.compile)
     return made
 
 
@@ -58,13 +82,14 @@ def _plain_type(given: Any) -> Any:
 
 
 @contextmanager
-def _made_at_once(compiler: type) -> Iterator[None]:
+def _made_at_once(compiler: type, flags_of: Callable[..., Any]) -> Iterator[None]:
     """Let functions of Numba that a kernel calls be compiled as inner kernels; collect no garbage meanwhile.
 
-    Numba compiles under a lock, so nobody else's functions are compiled at that time.
+    `flags_of` makes such an inner kernel of a function and returns its flags. Numba compiles under a lock, so
+    nobody else's functions are compiled at that time.
     """
     before, collecting = compiler._customize_flags, gc.isenabled()  # type: ignore[attr-defined]
-    compiler._customize_flags = inner_flags  # type: ignore[attr-defined]
+    compiler._customize_flags = flags_of  # type: ignore[attr-defined]
     gc.disable()
     try:
         yield
