@@ -28,7 +28,7 @@ export class Copies {
     await this.text(text, "The figure", () => this.save(new Blob([text], { type: "image/svg+xml" }), "svg"));
   }
 
-  async command() { await this.text(this.page.replies.map((reply) => reply.command).join("\n"), "The command"); }
+  async command() { await this.text(this.page.replies.filter(Boolean).map((reply) => reply.command).join("\n"), "The command"); }
 
   async text(text, what, otherwise) {
     try {

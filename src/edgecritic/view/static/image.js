@@ -484,7 +484,7 @@ export class ImagePage {
   /** What the run has found of the whole raster of which a window is shown. */
   wholeRow(detector) {
     const { facts: { whole }, reply } = this.pieces.get(detector);
-    if (!whole || !this.asJudged) return [];
+    if (!whole || !reply || !this.asJudged) return [];
     const at = nearest(whole.threshold, reply.threshold), hits = whole.matched_candidate[at];
     const texts = [...["precision", "recall", "f"].map((name) => short(whole[name][at])), hits, whole.candidate[at] - hits, whole.truth[at] - whole.matched_truth[at]];
     return [{ name: `whole at ${Number(whole.threshold[at].toFixed(3))}`, kind: "person", texts }];
@@ -495,7 +495,7 @@ export class ImagePage {
       const piece = this.pieces.get(detector), known = this.gallery.detectors.find((one) => one.id === detector);
       return { colour: this.lineColour(detector), image: piece.curve, set: known.curve, point: piece.reply };
     }));
-    $("copy-command").hidden = this.replies.some((one) => one.command === null);
+    $("copy-command").hidden = this.replies.some((one) => one?.command === null);
     say($("chart-text"), `Thick: this ${this.facts.window === null ? "image" : "window"}. Dashed: the data set${this.asJudged ? "" : ", by the protocol of the run"}. Dot: what is shown; ring: the data set at this threshold.`);
   }
 
