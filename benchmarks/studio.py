@@ -65,8 +65,8 @@ def competing(kind: str, given: Given) -> Figure:
             server.stop()
     good = sum(not one for one in problems)
     text = f"{good} of {runs} runs, {operations:,} operations on {len(found.operations)} routes"
-    first = next((one[0] for one in problems if one), "")
-    return Figure(f"{text}; {first}" if first else text, good == runs)
+    different = sorted({problem for one in problems for problem in one})
+    return Figure("; ".join([text, *different[:3]]), good == runs)
 
 
 def loaded(kind: str) -> None:
