@@ -11,7 +11,8 @@ from edgecritic.protocols.class_sweep import sweep_classes
 from edgecritic.protocols.classes import truth_maps
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.granularity import granularity_oracle
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import sweep
 
 NAMES = ("road", "car")

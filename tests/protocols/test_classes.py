@@ -17,7 +17,8 @@ from edgecritic.protocols.class_sweep import class_candidates, sweep_classes
 from edgecritic.protocols.classes import ClassRules, nearest_indices, truth_maps
 from edgecritic.protocols.counts import COLUMNS, Counts
 from edgecritic.protocols.granularity import granularity_oracle
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.summary import summarise
 from edgecritic.protocols.sweep import sweep, sweep_maps
 

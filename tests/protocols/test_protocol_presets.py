@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from edgecritic.errors import DataError, InputError, UnknownNameError
-from edgecritic.protocols.presets import PRESETS, Protocol, get_protocol
+from edgecritic.protocols.presets import PRESETS, get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.protocol_file import find_protocol, load_protocol
 
 PIXELS = [

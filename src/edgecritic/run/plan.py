@@ -15,7 +15,7 @@ from edgecritic.datasets.cases import Dataset
 from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError, EdgeCriticError
 from edgecritic.protocols.benchmark import BenchmarkResult
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.bench_results import crispness_of, oracle_of, pooled, results_record
 from edgecritic.run.class_results import class_notes
 from edgecritic.run.classes import ClassJob, class_settings
