@@ -58,6 +58,8 @@ def test_presets_are_printed_hashed_and_rebuilt(name):
     if protocol.judges == "boundaries":
         assert protocol.ap_rule in text
         assert str(protocol.relative_tolerance or "2 px") in text
+        assert "annotators  " not in text  # each counts, as everywhere
+        assert "one truth with the pixels of all" in str(protocol.with_fields(annotators="union"))
     again = Protocol(**json.loads(json.dumps(protocol.as_dict())))
     assert again == protocol
     assert again.digest == protocol.digest
