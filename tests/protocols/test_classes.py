@@ -231,6 +231,12 @@ class TestMeans:
         assert whole.ois.f == pytest.approx(np.mean([one.ois.f for one in each.values()]))
         for rule, value in whole.aps.items():
             assert value == pytest.approx(np.mean([one.aps[rule] for one in each.values()]))
+        for curve in ("recall", "precision", "f"):
+            means = np.mean([getattr(one, curve) for one in each.values()], axis=0)
+            np.testing.assert_allclose(getattr(whole, curve), means)
+        assert whole.r50 == pytest.approx(np.mean([one.r50 for one in each.values()]))
+        assert set(whole.as_dict()["groups"]) == set(NAMES)
+        assert "groups" not in whole.groups["road"].as_dict()
         assert [len(one.images) for one in whole.groups.values()] == [6, 3]
         both = [next(i.best.f for i in one.images if i.name == "0") for one in whole.groups.values()]
         assert next(i.best.f for i in whole.images if i.name == "0") == pytest.approx(np.mean(both))

@@ -168,6 +168,20 @@ def test_a_summary_of_regions_tells_all_three_measures():
     assert "best" not in lines[1] + lines[2]
 
 
+def test_a_summary_of_regions_is_drawn_over_the_thresholds():
+    found = summarise_regions(two_images())
+    axes = found.plot()
+    assert [line.get_label() for line in axes.lines] == ["covering", "PRI", "VOI"]
+    for line, curve in zip(axes.lines, (found.covering_curve, found.pri_curve, found.voi_curve), strict=True):
+        assert line.get_xdata().tolist() == [1, 2, 3]
+        assert line.get_ydata().tolist() == curve.tolist()
+    assert len({line.get_color() for line in axes.lines}) == 3
+    assert axes.get_ylim()[0] == 0
+    assert "2 images" in repr(found)
+    assert "VOI 0.5000" in repr(found)
+    assert "1 image," in repr(summarise_regions({"a": two_images()["a"]}))
+
+
 @pytest.mark.parametrize(
     ("hierarchy", "truth", "message"),
     [

@@ -182,3 +182,12 @@ def test_ids_change_fields_of_presets():
 def test_bad_ids_are_refused_in_words(text, kind, message):
     with pytest.raises(kind, match=message):
         get_protocol(text)
+
+
+def test_truths_of_an_image_and_of_a_volume_do_not_go_together():
+    image, volume = np.zeros((5, 6), bool), np.zeros((2, 5, 6), bool)
+    inner = get_protocol("bsds(truth=inner)")
+    with pytest.raises(InputError, match="one shape"):
+        sweep(np.zeros((5, 6)), [image, volume], protocol=inner)
+    with pytest.raises(InputError, match="cannot be read as an array"):
+        sweep(np.zeros((5, 6)), [volume, image], protocol=inner)

@@ -210,6 +210,37 @@ def test_rates_under_a_strategy_are_those_of_its_matching(scene: tuple[np.ndarra
     assert smaller.best("canny", names[0]) == found.best("canny", names[0])
 
 
+def test_rates_under_a_strategy_are_means_over_the_truths(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    truths = [truth, np.roll(truth, 3, axis=1) & (np.arange(52) < 40)]
+    found = tune(image, truths, detectors=["canny"], measures=matched_measures("exact"), thresholds=[0.3])
+    rates = found.rates("canny", "exact")
+    candidate = detect(image, "canny").binary(0.3)
+    matchings = [match(candidate, one) for one in truths]
+    false = np.mean([one.fp for one in matchings]) / np.mean([(~one).sum() for one in truths])
+    assert rates.false_positive == pytest.approx([false])
+    recalls = [one.tp / one_truth.sum() for one, one_truth in zip(matchings, truths, strict=True)]
+    assert rates.true_positive == pytest.approx([np.mean(recalls)])
+
+
+def test_thresholds_are_drawn_as_they_are_where_detectors_have_the_same() -> None:
+    image = np.repeat([[0.0, 0.1, 0.9, 1.0, 0.4, 0.0]], 6, axis=0)
+    truth = np.repeat([[0, 0, 1, 0, 0, 0]], 6, axis=0).astype(bool)
+    same = tune(image, truth, detectors=["sobel", "roberts"], measures=["sk", "f"], thresholds=[0.2, 0.5])
+    axes = same.plot(measure="f")
+    assert (axes.get_xlabel(), axes.get_title()[0]) == ("threshold", "f")
+    curves, points = axes.lines[::2], axes.lines[1::2]
+    for name, curve, point in zip(same.detectors, curves, points, strict=True):
+        assert curve.get_xdata().tolist() == [0.2, 0.5]
+        assert curve.get_ydata().tolist() == same.curve(name, "f").tolist()
+        best = same.best(name, "f")
+        assert point.get_xydata().tolist() == [[best.threshold, best.value]]
+    assert same.plot().get_title().startswith("sk")
+    grids = tune(image, truth, measures="f", thresholds="matlab").plot()
+    assert grids.get_xlabel() == "threshold / largest threshold of the detector"
+    assert all(line.get_xdata()[-1] == 1 for line in grids.lines[::2])
+
+
 @pytest.mark.parametrize("strategy", ["exact", "exact(tolerance=1.5)", "exact(window=5)", "eps(window=5)"])
 def test_a_sweep_under_a_strategy_has_the_values_of_score(
     scene: tuple[np.ndarray, np.ndarray], strategy: str
