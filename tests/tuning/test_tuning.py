@@ -6,6 +6,7 @@ import json
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.matching import match
 from edgecritic.measures import score, score_alone
 from edgecritic.tuning.result import matched_measures
-from edgecritic.tuning.summary import summarise_tunings
+from edgecritic.tuning.summary import TuningSummary, summarise_tunings
 from edgecritic.tuning.tune import tune
 
 RNG = np.random.default_rng(4)
@@ -190,6 +191,46 @@ def test_a_data_set_is_summarised(scene: tuple[np.ndarray, np.ndarray]) -> None:
     other = tune(image, truth, detectors=["sobel"], measures="sk", thresholds=2)
     with pytest.raises(InputError, match="other detectors or measures"):
         summarise_tunings({**tunings, "odd": other})
+
+
+def test_boxes_are_the_quartiles_of_the_best_values() -> None:
+    values = np.random.default_rng(2).random((9, 3, 2))
+    values[0, 1, 1] = np.inf
+    found = TuningSummary(
+        images=tuple("abcdefghi"),
+        detectors=("sobel", "canny(sigma=2)", "roberts"),
+        measures=("f", "sk"),
+        better=("higher", "lower"),
+        values=values,
+        thresholds=values,
+    )
+    axes = found.plot(measure="sk")
+    assert axes.get_title() == "sk ↓"
+    assert found.plot().get_title() == "f ↑"
+    assert [box.get_label() for box in axes.patches] == ["sobel", "canny(sigma=2)", "roberts"]
+    assert len({box.get_facecolor() for box in axes.patches}) == 3
+    assert not any(box.get_hatch() for box in axes.patches)
+    assert list(axes.get_xticks()) == []
+    for box, column in zip(axes.patches, values[:, :, 1].T, strict=True):
+        drawn = box.get_path().vertices[:, 1]
+        quartiles = np.percentile(column[np.isfinite(column)], [25, 75])
+        assert (drawn.min(), drawn.max()) == pytest.approx(tuple(quartiles))
+
+
+def test_peaks_of_empty_maps_do_not_squeeze_a_curve() -> None:
+    """Where one value in ten is 40 times the others the axis ends above the others; even values stay."""
+    image = np.repeat([[0.0, 0.0, 1.0, 1.0]], 4, axis=0)
+    truth = np.repeat([[0, 1, 0, 0]], 4, axis=0).astype(bool)
+    found = tune(image, truth, detectors=["sobel"], measures="sk", thresholds=10)
+    even = np.linspace(1, 2, 10)
+    peak = np.append(even[:-1], 40.0)
+    low, high = replace(found, values=peak[None, :, None]).plot().get_ylim()
+    assert low < 1
+    assert peak[:-1].max() < high < 3
+    assert replace(found, values=even[None, :, None]).plot().get_ylim()[1] > 2
+    flat = np.append(np.ones(9), 40.0)
+    assert replace(found, values=flat[None, :, None]).plot().get_ylim()[1] > 40
+    assert replace(found, values=np.full((1, 10, 1), np.nan)).plot().get_title().startswith("sk")
 
 
 def test_rates_under_a_strategy_are_those_of_its_matching(scene: tuple[np.ndarray, np.ndarray]) -> None:
