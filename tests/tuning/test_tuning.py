@@ -217,6 +217,20 @@ def test_boxes_are_the_quartiles_of_the_best_values() -> None:
         assert (drawn.min(), drawn.max()) == pytest.approx(tuple(quartiles))
 
 
+def test_boxes_of_one_colour_differ_in_their_hatches() -> None:
+    names = tuple(f"detector{number}" for number in range(22))
+    values = np.zeros((2, 22, 1))
+    boxes = TuningSummary(
+        images=("a", "b"),
+        detectors=names,
+        measures=("f",),
+        better=("higher",),
+        values=values,
+        thresholds=values,
+    ).plot()
+    assert [box.get_hatch() or "" for box in boxes.patches] == [""] * 7 + ["//"] * 7 + ["xx"] * 7 + [""]
+
+
 def test_peaks_of_empty_maps_do_not_squeeze_a_curve() -> None:
     """Where one value in ten is 40 times the others the axis ends above the others; even values stay."""
     image = np.repeat([[0.0, 0.0, 1.0, 1.0]], 4, axis=0)
