@@ -20,6 +20,7 @@ from edgecritic.matching import match
 from edgecritic.measures import score, score_alone
 from edgecritic.tuning.result import matched_measures
 from edgecritic.tuning.summary import TuningSummary, summarise_tunings
+from edgecritic.tuning.table import best_place, best_table
 from edgecritic.tuning.tune import tune
 
 RNG = np.random.default_rng(4)
@@ -191,6 +192,39 @@ def test_a_data_set_is_summarised(scene: tuple[np.ndarray, np.ndarray]) -> None:
     other = tune(image, truth, detectors=["sobel"], measures="sk", thresholds=2)
     with pytest.raises(InputError, match="other detectors or measures"):
         summarise_tunings({**tunings, "odd": other})
+
+
+@pytest.mark.parametrize(
+    ("values", "lowest", "highest"),
+    [
+        ([2, 1, 3], 1, 2),
+        ([1, 3, 1, 3], 0, 1),
+        ([np.nan, 2, 1, np.nan], 2, 1),
+        ([np.nan, np.inf], 1, 1),
+        ([np.nan, -np.inf], 1, 1),
+        ([np.nan, np.nan], 0, 0),
+    ],
+)
+def test_the_first_of_equals_is_best_and_nan_is_worst(values: list[float], lowest: int, highest: int) -> None:
+    assert best_place(np.array(values), "lower") == lowest
+    assert best_place(np.array(values), "higher") == highest
+
+
+def test_a_table_that_is_too_wide_goes_on_below_with_its_measures() -> None:
+    names = [f"detector{number}" for number in range(4)]
+    values = np.array([[0.1, 4], [0.3, 2], [0.2, 2], [0.3, np.nan]])
+    text = best_table(["f", "sk"], ["higher", "lower"], names, values, values / 4, width=40)
+    assert max(map(len, text.splitlines())) <= 40
+    lines = [line for line in text.splitlines() if line]
+    heads = [line.split() for line in lines if line.startswith("measure")]
+    assert [name for head in heads for name in head if name.startswith("detector")] == names
+    assert [line.split()[:2] for line in lines if line[:2] in ("f ", "sk")] == [
+        ["f", "↑"],
+        ["sk", "↓"],
+    ] * len(heads)
+    assert "0.3*@0.075" in text
+    assert "2*@0.5" in text
+    assert text.count("*") == 2
 
 
 def test_boxes_are_the_quartiles_of_the_best_values() -> None:

@@ -16,7 +16,7 @@ from edgecritic.inputs import BoolArray
 from edgecritic.protocols.curves import ratio
 from edgecritic.tables import arrow
 from edgecritic.tuning.ladder import Ladder
-from edgecritic.tuning.table import best_table
+from edgecritic.tuning.table import best_place, best_table
 from edgecritic.values import Value
 
 __all__ = ["Best", "Rates", "Tuning", "matched_measures"]
@@ -123,10 +123,8 @@ class Tuning(Value):
 
     def winner(self, measure: str) -> str:
         """Return the detector whose best value is best, the first of equals."""
-        values = [self.best(name, measure).value for name in self.detectors]
-        falling = self.better[self._measure(measure)] == "lower"
-        order = np.nan_to_num(values, nan=np.inf if falling else -np.inf)
-        return self.detectors[int(np.argmin(order) if falling else np.argmax(order))]
+        values = np.array([self.best(name, measure).value for name in self.detectors])
+        return self.detectors[best_place(values, self.better[self._measure(measure)])]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the curves: a row per detector and threshold with the pixels and all measures."""
