@@ -51,6 +51,17 @@ def test_a_shifted_shell_moves_as_a_whole(spacing):
     assert (found.tp, found.coherence, found.jumps) == (shell.sum(), 0.0, 0.0)
 
 
+@pytest.mark.parametrize("size", [0.5, 3.0])
+def test_the_unit_of_length_does_not_matter(size):
+    """Slack is in units of the smallest pixel size, so that all lengths grow alike."""
+    one, two = scattered(5), scattered(6)
+    for spacing in ((1.0, 1.0), (1.0, 1.5)):
+        found = coherent(one, two, 4, spacing=spacing)
+        larger = coherent(one, two, 4 * size, spacing=[size * side for side in spacing])
+        assert 0 < found.tp < match(one, two, tolerance=4, spacing=spacing).tp
+        assert np.array_equal(found.pairs, larger.pairs)
+
+
 def test_texture_and_crossings_are_left_alone():
     texture = np.random.default_rng(0).random(LINE.shape) < 0.15
     assert coherent(texture, LINE).tp < 0.75 * match(texture, LINE, tolerance=4.3).tp
