@@ -238,7 +238,10 @@ def test_distances_are_in_units_of_spacing(spacing):
 
 def test_a_pair_knows_its_dimensions():
     line = np.eye(5, dtype=bool)
-    assert Pair(line, line, (1.0, 1.0), 1.0).ndim == 2
+    pair = Pair(line, line, (1.0, 1.0), 1.5)
+    assert pair.ndim == 2
+    found = Matching.from_pairs(pair, np.arange(0), np.arange(0))
+    assert (found.tolerance, found.spacing) == (1.5, None)  # not of a window, and in pixels
 
 
 def test_a_result_does_not_follow_what_happens_to_its_inputs():

@@ -136,6 +136,17 @@ class TestSweep:
         inner = np.s_[:, 5:-5, 5:-5]
         assert found == sweep_classes(strength[inner], truth[inner], protocol=mine()).counts
 
+    def test_something_must_be_left_each_way(self):
+        maps = np.zeros((2, 40, 11))
+        for shown in (maps, maps.transpose(0, 2, 1)):
+            found = sweep_classes(shown, shown > 0, protocol=mine(crop=5))
+            assert found.counts.candidate.sum() == 0
+            with pytest.raises(InputError, match="more than 10 pixels each way"):
+                sweep_classes(shown[:, :10, :10], shown[:, :10, :10] > 0, protocol=mine(crop=5))
+            short = shown[:, : shown.shape[1] - 1, : shown.shape[2] - 1]
+            with pytest.raises(InputError, match="more than 10 pixels each way"):
+                sweep_classes(short, short > 0, protocol=mine(crop=5))
+
     def test_crop_decides_the_diagonal(self):
         _, truth, strength = scene(1)
         protocol = mine(crop=5).with_changes("share", relative_tolerance=0.1)
