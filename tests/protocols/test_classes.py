@@ -358,6 +358,30 @@ class TestRules:
         with pytest.raises(InputError):
             Protocol(id="x", title="x", tolerance=1.0, classes=wrong)
 
+    @pytest.mark.parametrize(
+        ("name", "within", "beyond"),
+        [
+            (
+                "names",
+                [["a"], [f"c{number}" for number in range(64)]],
+                [[f"c{number}" for number in range(65)]],
+            ),
+            ("radius", [1, 16], [0.9, 16.1]),
+            ("frame", [0, 1000], [-1, 1001]),
+            ("crop", [0, 1000], [-1, 1001]),
+            ("scale", [0.01, 1], [0.009, 1.01]),
+        ],
+    )
+    def test_what_is_at_a_limit_is_taken(self, name, within, beyond):
+        """There is a bit for each of 64 classes."""
+        for value in within:
+            rules = {"names": ["a"], name: value}
+            found = Protocol(id="x", title="x", tolerance=1.0, classes=rules).classes
+            assert getattr(found, name) == (tuple(value) if name == "names" else value)
+        for value in beyond:
+            with pytest.raises(InputError, match=f"{name}|classes need"):
+                Protocol(id="x", title="x", tolerance=1.0, classes={"names": ["a"], name: value})
+
     def test_labels_outside_of_the_list_are_named(self):
         with pytest.raises(InputError, match="77"):
             truth_maps(ClassRules(names=NAMES), labels=np.array([[0, 1, 77]]))
