@@ -153,6 +153,8 @@ def test_too_large_groups_are_refused(monkeypatch):
     monkeypatch.setattr(sys.modules["edgecritic.matching.hungarian"], "MOST_BYTES", 8 * 50)
     with pytest.raises(InputError, match=r"hungarian would need 8 × 8 costs .* use the strategy exact"):
         match(np.ones((1, 8)), np.ones((1, 8)), strategy="hungarian", tolerance=3)
+    monkeypatch.setattr(sys.modules["edgecritic.matching.hungarian"], "MOST_BYTES", 8 * 8 * 8)
+    assert match(np.ones((1, 8)), np.ones((1, 8)), strategy="hungarian", tolerance=3).tp == 8
 
 
 def test_refusals():

@@ -329,6 +329,11 @@ class TestRules:
         assert found.id == "cityscapes-raw-road-car"
         assert found.classes.chosen == {"road": 1, "car": 14}
         assert found.digest != get_protocol("cityscapes-raw").digest
+        whole = get_protocol("sbd")
+        names = list(whole.classes.names)
+        assert whole.with_classes(names[::-1]) is whole
+        assert whole.with_classes(names[:4]).id == "-".join(["sbd", *names[:4]])
+        assert whole.with_classes(names[:5]).id == "sbd-5-classes"
         with pytest.raises(InputError, match="did you mean 'person'"):
             get_protocol("sbd").with_classes(["persn"])
         with pytest.raises(InputError, match="no classes"):

@@ -191,3 +191,11 @@ def test_truths_of_an_image_and_of_a_volume_do_not_go_together():
         sweep(np.zeros((5, 6)), [image, volume], protocol=inner)
     with pytest.raises(InputError, match="cannot be read as an array"):
         sweep(np.zeros((5, 6)), [volume, image], protocol=inner)
+
+
+def test_a_sweep_says_what_was_counted():
+    image, volume = np.zeros((5, 6)), np.zeros((2, 5, 6))
+    one = sweep(image, [image > 0], protocol="bsds(thresholds=3)")
+    assert repr(one) == f"<Sweep: 5 × 6 pixels, 1 annotator, protocol {one.protocol.id}, 3 thresholds>"
+    two = sweep(volume, [volume > 0] * 2, protocol="volume(thresholds=3)")
+    assert str(two).startswith(f"2 × 5 × 6 voxels, 2 annotators, protocol {two.protocol.id}; ")
