@@ -87,6 +87,11 @@ def test_several_truths_give_the_mean(scene: tuple[np.ndarray, np.ndarray]) -> N
     single = [tune(image, t, detectors=["sobel"], measures=["sk", "f"], thresholds=5).values for t in others]
     np.testing.assert_allclose(both.values, np.mean(single, axis=0))
     assert both.truths == 2
+    for truths in (others, others[:1]):
+        found = tune(image, truths, detectors=["sobel"], measures=["sk"], thresholds=5)
+        best = found.best_map("sobel", "sk")
+        counts = np.mean([((best & ~one).sum(), (one & ~best).sum()) for one in truths], axis=0)
+        assert found.errors("sobel", "sk") == tuple(counts)
 
 
 def test_without_truth_complexity_chooses(scene: tuple[np.ndarray, np.ndarray]) -> None:
