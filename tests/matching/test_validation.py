@@ -222,7 +222,7 @@ def test_options_are_checked():
         match(candidate, truth, strategy="validation(recall=other)", tolerance=2)
     with pytest.raises(InputError, match="smaller tolerance"):
         match(candidate, truth, strategy="validation", tolerance=1000)
-    for size in (1e-6, 1e6):  # what is too large is so in pixels
+    for size in (1e6, 1e-6):  # what is too large is so in pixels
         found = match(candidate, truth, strategy="validation", tolerance=2 * size, spacing=size)
         assert found.tp == match(candidate, truth, strategy="validation", tolerance=2).tp
         with pytest.raises(InputError, match="smaller tolerance"):
