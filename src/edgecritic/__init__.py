@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from edgecritic.protocols.benchmark import Benchmark as Benchmark
     from edgecritic.protocols.benchmark import BenchmarkResult as BenchmarkResult
     from edgecritic.protocols.counts import Counts as Counts
-    from edgecritic.protocols.presets import Protocol as Protocol
     from edgecritic.protocols.presets import get_protocol as get_protocol
+    from edgecritic.protocols.protocol import Protocol as Protocol
     from edgecritic.protocols.sweep import Sweep as Sweep
     from edgecritic.protocols.sweep import sweep as sweep
     from edgecritic.tuning.result import Tuning as Tuning
@@ -59,7 +59,7 @@ _HOMES = {
     "Counts": "protocols.counts",
     "Benchmark": "protocols.benchmark",
     "BenchmarkResult": "protocols.benchmark",
-    "Protocol": "protocols.presets",
+    "Protocol": "protocols.protocol",
     "get_protocol": "protocols.presets",
     "available": "catalogue",
     "EdgeCriticError": "errors",

@@ -27,6 +27,7 @@ __all__ = [
     "as_mask",
     "as_masks",
     "as_pair",
+    "mask_of",
     "as_strength",
     "as_spacing",
     "as_tolerance",
@@ -145,6 +146,13 @@ def as_masks(data: Any, name: str = "map", ndim: int | None = None) -> list[Bool
     if len({mask.shape for mask in masks}) > 1:
         raise InputError(f"the maps of one image must have one shape, got {[mask.shape for mask in masks]}")
     return masks
+
+
+def mask_of(pixels: Indices, shape: Sequence[int]) -> BoolArray:
+    """Return the map with the pixels of a list of raster indices."""
+    mask = np.zeros(shape, dtype=np.bool_)
+    mask.reshape(-1)[pixels] = True
+    return mask
 
 
 def as_pair(candidate: Any, truth: Any) -> tuple[BoolArray, BoolArray]:

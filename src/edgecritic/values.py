@@ -19,7 +19,7 @@ import numpy as np
 from edgecritic import figures
 from edgecritic.errors import InputError, MissingExtraError, needs_extra
 
-__all__ = ["Value", "plain", "plain_number", "rows_of"]
+__all__ = ["Value", "plain", "plain_number", "plain_numbers", "rows_of"]
 
 _LONGEST = 60
 _MOST_ROWS = 12
@@ -179,6 +179,11 @@ def plain_number(value: float) -> float | str | None:
     if math.isnan(value):
         return None
     return value if math.isfinite(value) else str(value)
+
+
+def plain_numbers(values: Mapping[str, float]) -> dict[str, float | str | None]:
+    """Return named numbers as JSON can hold them."""
+    return {name: plain_number(value) for name, value in values.items()}
 
 
 def _remade(kind: type[Value], contents: list[Any]) -> Value:

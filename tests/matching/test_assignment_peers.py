@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from edgecritic import match
+from edgecritic.assignment.graph import build_graph
+from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError, MissingExtraError
 
 
@@ -149,10 +151,20 @@ def test_empty_maps(peer, shape):
     assert match(full, full, strategy=peer, tolerance=0).tp == full.size
 
 
+def test_pixels_at_one_place_are_linked_unless_they_are_taken_out():
+    mask = np.eye(4, dtype=bool)
+    pair = Pair(mask, mask, (1.0, 1.0), 1.0)
+    graph, rest = build_graph(pair), build_graph(pair, remove_hits=True)
+    assert (graph.hits.size, graph.rows.size, graph.costs.tolist()) == (0, 4, [0] * 4)
+    assert (rest.hits.tolist(), rest.rows.size) == ([0, 5, 10, 15], 0)
+
+
 def test_too_large_groups_are_refused(monkeypatch):
     monkeypatch.setattr(sys.modules["edgecritic.matching.hungarian"], "MOST_BYTES", 8 * 50)
     with pytest.raises(InputError, match=r"hungarian would need 8 × 8 costs .* use the strategy exact"):
         match(np.ones((1, 8)), np.ones((1, 8)), strategy="hungarian", tolerance=3)
+    monkeypatch.setattr(sys.modules["edgecritic.matching.hungarian"], "MOST_BYTES", 8 * 8 * 8)
+    assert match(np.ones((1, 8)), np.ones((1, 8)), strategy="hungarian", tolerance=3).tp == 8
 
 
 def test_refusals():

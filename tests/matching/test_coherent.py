@@ -51,6 +51,33 @@ def test_a_shifted_shell_moves_as_a_whole(spacing):
     assert (found.tp, found.coherence, found.jumps) == (shell.sum(), 0.0, 0.0)
 
 
+@pytest.mark.parametrize("size", [0.5, 3.0])
+def test_the_unit_of_length_does_not_matter(size):
+    """Slack is in units of the smallest pixel size, so that all lengths grow alike."""
+    rng = np.random.default_rng(0)
+    one, two = np.zeros((2, 40, 60), bool)
+    for _ in range(6):
+        row, column = rng.integers(5, 35), rng.integers(2, 30)
+        two[row, column : column + 12] = True
+        one[row + rng.integers(-3, 4), column + rng.integers(0, 9) : column + 16] = True
+    for spacing in ((1.0, 1.0), (1.0, 1.5)):
+        found = coherent(one, two, 4, spacing=spacing)
+        larger = coherent(one, two, 4 * size, spacing=[size * side for side in spacing])
+        assert 0 < found.tp <= match(one, two, tolerance=4, spacing=spacing).tp
+        assert np.array_equal(found.pairs, larger.pairs)
+
+
+@pytest.mark.parametrize(("slack", "hits"), [(1.5, 16), (1.01, 16), (0.95, 15)])
+def test_a_pixel_may_deviate_by_the_slack_from_its_neighbours(slack, hits):
+    """One of 16 pixels lies one row further off: its step differs by 1, its fragment by 10/11 on average."""
+    truth, candidate = np.zeros((2, 20, 20), bool)
+    truth[10, 2:18] = candidate[11, 2:18] = True
+    candidate[[11, 12], 9] = False, True
+    found = match(candidate, truth, strategy=f"coherent(slack={slack})", tolerance=4)
+    assert found.tp == hits
+    assert found.matched_candidate[12, 9] == (hits == 16)
+
+
 def test_texture_and_crossings_are_left_alone():
     texture = np.random.default_rng(0).random(LINE.shape) < 0.15
     assert coherent(texture, LINE).tp < 0.75 * match(texture, LINE, tolerance=4.3).tp

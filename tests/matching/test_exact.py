@@ -15,6 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 import edgecritic
 from edgecritic.assignment.dynamic import ExactState
+from edgecritic.assignment.pixel_lists import PixelMatcher
 from edgecritic.assignment.solver import empty_state, solved
 from edgecritic.errors import InputError
 from edgecritic.kernels.hashing import scatter
@@ -313,3 +314,18 @@ def test_large_and_crowded_maps(shape, tolerance):
     assert (found.tp, costs) == (state.matches, state.cost)
     np.testing.assert_array_equal(found.matched_candidate, state.matched_candidate)
     np.testing.assert_array_equal(found.matched_truth, state.matched_truths[0])
+
+
+@pytest.mark.parametrize("densities", [(0.1, 0.4), (0.4, 0.1), (0.2, 0.2), (0.0, 0.3), (0.3, 0.0)])
+def test_lists_of_pixels_are_matched_as_maps_are(densities):
+    """Whichever side has more pixels."""
+    rng = np.random.default_rng(7)
+    candidate, truth = (rng.random((20, 25)) < density for density in densities)
+    matcher = PixelMatcher((20, 25), 2.5, (1.0, 1.5))
+    lists = [np.flatnonzero(mask) for mask in (candidate, truth)]
+    found = matcher.match(*(matcher.place(pixels) for pixels in lists))
+    whole = edgecritic.match(candidate, truth, tolerance=2.5, spacing=(1.0, 1.5))
+    for pixels, matched, expected in zip(
+        lists, found, (whole.matched_candidate, whole.matched_truth), strict=True
+    ):
+        np.testing.assert_array_equal(matched, expected.ravel()[pixels])

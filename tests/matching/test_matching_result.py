@@ -17,6 +17,7 @@ from edgecritic.ids import Id
 from edgecritic.matching import Matching, Pair, match, strategies
 
 WHITE = (255, 255, 255)
+AXES = ("plane", "row", "column")
 
 
 @pytest.fixture
@@ -41,6 +42,31 @@ def test_pairs_and_distances(small):
     assert small.pairs.tolist() == [[[1, 2], [2, 2]], [[2, 0], [2, 0]], [[2, 1], [2, 1]]]
     assert small.distances.tolist() == [1, 0, 0]
     assert small.mean_distance == pytest.approx(1 / 3)
+
+
+def test_rows_are_the_pairs_or_the_counts(small):
+    names = ("candidate_row", "candidate_column", "truth_row", "truth_column", "distance")
+    expected = [(1, 2, 2, 2, 1), (2, 0, 2, 0, 0), (2, 1, 2, 1, 0)]
+    assert small.rows() == [dict(zip(names, row, strict=True)) for row in expected]
+    volume = np.zeros((2, 3, 4), bool)
+    volume[1, 2, 3] = True
+    (row,) = match(volume, volume).rows()
+    assert list(row) == [f"{side}_{axis}" for side in ("candidate", "truth") for axis in AXES] + ["distance"]
+    assert list(row.values()) == [1, 2, 3, 1, 2, 3, 0]
+    (counts,) = match(small.candidate, small.truth, strategy="distance", tolerance=1).rows()
+    assert (counts["tp"], counts["fp"], counts["fn"]) == (3, 2, 1)
+
+
+def test_the_fullest_plane_of_a_volume_is_drawn(small):
+    axes = small.plot()
+    assert axes.get_title() == "3 hits, 2 false alarms, 1 misses"
+    np.testing.assert_array_equal(axes.images[0].get_array(), small.overlay())
+    volume = np.zeros((3, 4, 5), bool)
+    volume[0, 0, 0] = volume[2, 1:3, 1] = True
+    found = match(volume, volume)
+    axes = found.plot()
+    assert axes.get_title() == "plane 2 of a volume with 3 hits, 0 false alarms, 0 misses"
+    np.testing.assert_array_equal(axes.images[0].get_array(), found.overlay()[2])
 
 
 @pytest.mark.parametrize(
@@ -212,7 +238,10 @@ def test_distances_are_in_units_of_spacing(spacing):
 
 def test_a_pair_knows_its_dimensions():
     line = np.eye(5, dtype=bool)
-    assert Pair(line, line, (1.0, 1.0), 1.0).ndim == 2
+    pair = Pair(line, line, (1.0, 1.0), 1.5)
+    assert pair.ndim == 2
+    found = Matching.from_pairs(pair, np.arange(0), np.arange(0))
+    assert (found.tolerance, found.spacing) == (1.5, None)  # not of a window, and in pixels
 
 
 def test_a_result_does_not_follow_what_happens_to_its_inputs():

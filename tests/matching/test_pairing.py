@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgecritic import match
+from edgecritic import match, sweep
 from edgecritic.assignment.reach import zone_ends
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid, box
@@ -284,3 +284,14 @@ def test_other_refusals():
         match(np.eye(3), np.eye(3), strategy="closest(farthest=far)")
     with pytest.raises(InputError, match="leave the tolerance out"):
         match(np.eye(3), np.eye(3), strategy="eps", tolerance=2)
+
+
+@pytest.mark.parametrize("strategy", ["eps", "closest"])
+def test_in_a_window_of_one_pixel_only_the_overlap_is_matched(strategy):
+    """A tolerance below one pixel of a protocol leaves no window around a pixel."""
+    rng = np.random.default_rng(3)
+    candidate, truth = rng.random((2, 12, 14)) < 0.4
+    candidate[0, 0] = truth[0, 0] = True
+    protocol = f"pixels(tolerance=0.5, strategy={strategy}, thresholds=1, thin=False)"
+    counts = sweep(candidate.astype(float), truth, protocol=protocol).counts
+    assert counts.matched_truth.tolist() == counts.matched_candidate.tolist() == [(candidate & truth).sum()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -78,6 +80,15 @@ def test_what_tiles_cannot():
     with pytest.raises(InputError, match="at least one row"):
         match_pixels(pixels, pixels, (3, 3), rows=0)
     assert match_pixels(pixels, pixels, (3, 3), strategy="exact(tolerance=1)").tp == 3
+
+
+@pytest.mark.parametrize(("most", "fits"), [(9, True), (8, False)])
+def test_more_links_than_memory_holds_are_refused(monkeypatch, most, fits):
+    """Three pixels of one row, all within two pixels of each other, have nine links."""
+    monkeypatch.setattr("edgecritic.assignment.banded.MOST_LINKS", most)
+    pixels = np.arange(3)
+    with nullcontext() if fits else pytest.raises(InputError, match="do not fit in memory"):
+        assert match_pixels(pixels, pixels, (3, 3), tolerance=2).tp == 3
 
 
 def test_a_tolerance_beyond_the_prices_is_refused_before_anything_is_linked():

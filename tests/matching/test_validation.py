@@ -175,13 +175,12 @@ def points(*places):
 
 def test_source_pixels_outside_the_window_are_not_seen():
     """(10, 16) is nearer to (10, 14) than (10, 10) is, but six columns from it."""
-    truth = points((10, 14))
-    assert match(points((10, 10), (10, 16)), truth, strategy="validation", tolerance=4).matched_candidate[
-        10, 10
-    ]
-    assert not match(points((10, 10), (10, 16)), truth, strategy="validation", tolerance=6).matched_candidate[
-        10, 10
-    ]
+    candidate, truth = points((10, 10), (10, 16)), points((10, 14))
+    for tolerance, seen in ((4, False), (5.9, False), (6, True)):
+        found = match(candidate, truth, strategy="validation", tolerance=tolerance)
+        assert found.matched_candidate[10, 10] != seen
+    wide = {"tolerance": 2 * 5.9, "spacing": 2.0}
+    assert match(candidate, truth, strategy="validation", **wide).matched_candidate[10, 10]
 
 
 def test_a_direct_neighbour_confirms_whatever_its_side():
@@ -223,3 +222,8 @@ def test_options_are_checked():
         match(candidate, truth, strategy="validation(recall=other)", tolerance=2)
     with pytest.raises(InputError, match="smaller tolerance"):
         match(candidate, truth, strategy="validation", tolerance=1000)
+    for size in (1e6, 1e-6):  # what is too large is so in pixels
+        found = match(candidate, truth, strategy="validation", tolerance=2 * size, spacing=size)
+        assert found.tp == match(candidate, truth, strategy="validation", tolerance=2).tp
+        with pytest.raises(InputError, match="smaller tolerance"):
+            match(candidate, truth, strategy="validation", tolerance=1000 * size, spacing=size)

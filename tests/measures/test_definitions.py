@@ -218,6 +218,9 @@ def test_mean_displacement_by_hand():
     assert list(score(candidate, truth, "mean_displacement", tolerance=1.5).values()) == [0.5]
     far = np.roll(candidate, 1, axis=0)
     assert list(score(candidate, far, "mean_displacement", tolerance=0.5).values()) == [0.5]
+    names = ["mean_displacement", "mean_displacement(tolerance=2)"]
+    with pytest.warns(UndefinedMeasureWarning):
+        assert list(score(np.zeros_like(candidate), truth, names).values()) == [3, 2]
 
 
 @pytest.mark.parametrize("name", ["pcm", "fom", "mean_displacement"])

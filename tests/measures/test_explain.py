@@ -68,6 +68,28 @@ def test_the_words(pair):
     assert {one.most for one in same.punished} == {""}
 
 
+def test_the_numbers_in_the_words():
+    """6 of 12 candidate pixels are truth, 3 more lie one column beside it, 3 are far."""
+    truth = np.zeros((30, 40), bool)
+    truth[:24, 10] = True
+    candidate = np.zeros_like(truth)
+    candidate[:6, 10] = candidate[6:9, 11] = candidate[:3, 30] = True
+    lines = str(edgecritic.compare(candidate, truth).explain(tolerance=1)).splitlines()
+    assert lines[:4] == [
+        "The candidate has 12 pixels and the truth 24.",
+        "6 are in both: 50% of the candidate, 25% of the truth.",
+        "9 pixels find a partner of their own within 1 px.",
+        "3 false alarms and 15 misses remain.",
+    ]
+    assert lines[4].startswith(f"Partners are {3 / 9:.2f} px apart on average; most lie aside in one")
+    assert (
+        lines[5] == f"The mean step from candidate to truth is (+0.00, {-3 / 9:+.2f}) px along row, column."
+    )
+    candidate[6:9] = False
+    candidate[6:8, 11] = candidate[8:10, 9] = True
+    assert "they lie aside to and fro" in str(edgecritic.compare(candidate, truth).explain(tolerance=1))
+
+
 def test_volumes_in_millimetres():
     box = np.zeros((6, 14, 14), bool)
     box[1:5, 3:9, 3:9] = True

@@ -185,6 +185,30 @@ def test_strata_of_volume():
         found.by_volume([2, 1])
 
 
+def test_where_there_is_nothing_everything_is_right_or_nothing_is_known():
+    best = {"rq": 1, "f1": 1, "sq": 1, "pq": 1, "dice": 1, "nsd": 1, "hd95": 0}
+    for rule in RULES:
+        found = evaluate(NOTHING, NOTHING, rule=rule)
+        expected = dict.fromkeys(best, math.nan) if rule == "panoptica" else best
+        assert {name: getattr(found, name) for name in best} == pytest.approx(expected, nan_ok=True), rule
+        assert str(found).startswith(f"{rule}: 0 found, 0 missed, 0 false alarms")
+        missed = evaluate(NOTHING, A, rule=rule)
+        assert (missed.rq, missed.sq, missed.pq, missed.dice, missed.nsd) == (0, 0, 0, 0, 0)
+
+
+def test_the_table_has_the_largest_lesion_first():
+    truth = cubes(FAR, side=2) | cubes((2, 2, 2))
+    found = evaluate(cubes((2, 2, 2)) | cubes((30, 2, 2), side=3), truth, rule="overlap")
+    lines = str(found).splitlines()[1:]
+    assert [line.split()[0] for line in lines if line[:1].isalpha()] == ["kind", "hit", "false", "miss"]
+    assert found.rows()[0]["centre"] == " ".join(f"{at:.1f}" for at in found.lesions[0].centre)
+    document = found.as_dict()
+    assert (document["tp"], document["fp"], document["fn"]) == (1, 1, 1)
+    assert document["f1"] == document["rq"] == 0.5
+    assert document["pq"] == document["sq"] / 2 == 0.5
+    assert len(document["lesions"]) == 3
+
+
 def test_measures_are_the_numbers_of_the_evaluation():
     pair = compare(*phantom(2, 40, (40, 48, 48)), spacing=(1, 1, 2))
     for rule in RULES:

@@ -96,6 +96,18 @@ def test_the_band_is_as_wide_as_the_rounded_share_of_the_diagonal():
     assert score(band, mask, "boundary_iou(dilation=0.05)").mean == {"boundary_iou(dilation=0.05)": 1}
 
 
+@pytest.mark.parametrize(("share", "steps"), [(0.0001, 1), (0.02, 1), (0.07, 2), (0.1, 3)])
+def test_the_band_is_at_least_one_pixel_wide(share, steps):
+    """The diagonal is 30; SciPy erodes by squares, and outside of the image nothing is set."""
+    first, second = np.zeros((2, 18, 24), dtype=bool)
+    first[0:12, 2:20] = second[3:16, 4:24] = True
+    square = np.ones((2 * steps + 1, 2 * steps + 1))
+    bands = [mask & ~ndimage.binary_erosion(mask, square) for mask in (first, second)]
+    name = f"boundary_iou(dilation={share:g})"
+    expected = (bands[0] & bands[1]).sum() / (bands[0] | bands[1]).sum()
+    assert score(first, second, name)[name] == expected > 0
+
+
 def test_skeletons_that_vanish_are_replaced_by_the_object():
     # scikit-image thins a cube of two voxels to nothing.
     skeletonize = pytest.importorskip("skimage.morphology").skeletonize

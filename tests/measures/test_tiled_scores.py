@@ -50,6 +50,7 @@ def test_what_is_left_out_is_named():
     pixels = np.array([3, 4])
     found = score_pixels(pixels, [pixels], (3, 5), ["baddeley", "dice", "f(strategy=eps(window=3))"])
     assert found.measures == ("dice",)
+    assert score_pixels(pixels, [pixels], (3, 5), "dice").notes == ()
     assert found.notes == ("baddeley, f(strategy=eps(window=3)) need whole maps and are left out in tiles",)
     for ids in (["baddeley"], ["entropy"]):
         with pytest.raises(InputError, match="needs whole maps"):

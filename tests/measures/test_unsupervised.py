@@ -15,7 +15,7 @@ from edgecritic.maps.walk import Walk
 from edgecritic.measures import score_alone
 from edgecritic.measures.curves import judge_walk
 from edgecritic.measures.scoring import choose
-from edgecritic.measures.unsupervised import complexity, entropy, equilibrium, line_patterns
+from edgecritic.measures.unsupervised import complexity, entropy, equilibrium, follow_evidence, line_patterns
 
 pytestmark = pytest.mark.kernels
 
@@ -172,3 +172,13 @@ def test_over_thresholds_the_values_are_those_of_each_map_alone(seed, thinned):
     found = judge_walk(walk, [], choose(names, ()), (1.0, 1.0)).values
     for step, mask in walk.candidates():
         assert found[step.place].tolist() == list(score_alone(mask, names).mean.values())
+
+
+def test_only_what_images_have_in_common_is_followed():
+    strength, thresholds = np.random.default_rng(1).random((8, 9)), np.array([0.8, 0.5])
+    walk = Walk(strength, thresholds)
+    found = follow_evidence(walk, choose(["equilibrium", "complexity", "entropy"], ()))
+    values = [score_alone(strength >= level, "equilibrium")["equilibrium"] for level in thresholds]
+    assert [list(one) for one in found.values()] == [values]  # both measures have it in common
+    volume = Walk(strength[None].repeat(3, axis=0), thresholds)
+    assert follow_evidence(volume, choose(["equilibrium", "entropy"], ())) == {}

@@ -11,7 +11,8 @@ from edgecritic.protocols.class_sweep import sweep_classes
 from edgecritic.protocols.classes import truth_maps
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.granularity import granularity_oracle
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import sweep
 
 NAMES = ("road", "car")
@@ -86,6 +87,8 @@ def test_a_paired_test_leaves_an_image_out_of_a_class_that_one_side_lacks_there(
 def test_one_pixel_of_truth_makes_a_class():
     one = {name: counted({"road": ROAD, "car": [(1, 1, 1, 1), (0, 1, 0, 0)]}) for name in "xy"}
     assert set(paired_bootstrap(one, one, draws=20).groups) == {"road", "car"}
+    alone = {name: counted({"car": [(1, 1, 1, 1), (0, 1, 0, 0)]}) for name in "xy"}
+    assert set(paired_bootstrap(alone, alone, draws=20).groups) == {"car"}
 
 
 def test_without_a_class_in_common_there_is_no_paired_test():

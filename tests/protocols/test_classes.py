@@ -17,7 +17,8 @@ from edgecritic.protocols.class_sweep import class_candidates, sweep_classes
 from edgecritic.protocols.classes import ClassRules, nearest_indices, truth_maps
 from edgecritic.protocols.counts import COLUMNS, Counts
 from edgecritic.protocols.granularity import granularity_oracle
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.summary import summarise
 from edgecritic.protocols.sweep import sweep, sweep_maps
 
@@ -135,6 +136,17 @@ class TestSweep:
         inner = np.s_[:, 5:-5, 5:-5]
         assert found == sweep_classes(strength[inner], truth[inner], protocol=mine()).counts
 
+    def test_something_must_be_left_each_way(self):
+        maps = np.zeros((2, 40, 11))
+        for shown in (maps, maps.transpose(0, 2, 1)):
+            found = sweep_classes(shown, shown > 0, protocol=mine(crop=5))
+            assert found.counts.candidate.sum() == 0
+            with pytest.raises(InputError, match="more than 10 pixels each way"):
+                sweep_classes(shown[:, :10, :10], shown[:, :10, :10] > 0, protocol=mine(crop=5))
+            short = shown[:, : shown.shape[1] - 1, : shown.shape[2] - 1]
+            with pytest.raises(InputError, match="more than 10 pixels each way"):
+                sweep_classes(short, short > 0, protocol=mine(crop=5))
+
     def test_crop_decides_the_diagonal(self):
         _, truth, strength = scene(1)
         protocol = mine(crop=5).with_changes("share", relative_tolerance=0.1)
@@ -230,6 +242,12 @@ class TestMeans:
         assert whole.ois.f == pytest.approx(np.mean([one.ois.f for one in each.values()]))
         for rule, value in whole.aps.items():
             assert value == pytest.approx(np.mean([one.aps[rule] for one in each.values()]))
+        for curve in ("recall", "precision", "f"):
+            means = np.mean([getattr(one, curve) for one in each.values()], axis=0)
+            np.testing.assert_allclose(getattr(whole, curve), means)
+        assert whole.r50 == pytest.approx(np.mean([one.r50 for one in each.values()]))
+        assert set(whole.as_dict()["groups"]) == set(NAMES)
+        assert "groups" not in whole.groups["road"].as_dict()
         assert [len(one.images) for one in whole.groups.values()] == [6, 3]
         both = [next(i.best.f for i in one.images if i.name == "0") for one in whole.groups.values()]
         assert next(i.best.f for i in whole.images if i.name == "0") == pytest.approx(np.mean(both))
@@ -311,6 +329,11 @@ class TestRules:
         assert found.id == "cityscapes-raw-road-car"
         assert found.classes.chosen == {"road": 1, "car": 14}
         assert found.digest != get_protocol("cityscapes-raw").digest
+        whole = get_protocol("sbd")
+        names = list(whole.classes.names)
+        assert whole.with_classes(names[::-1]) is whole
+        assert whole.with_classes(names[:4]).id == "-".join(["sbd", *names[:4]])
+        assert whole.with_classes(names[:5]).id == "sbd-5-classes"
         with pytest.raises(InputError, match="did you mean 'person'"):
             get_protocol("sbd").with_classes(["persn"])
         with pytest.raises(InputError, match="no classes"):
@@ -339,6 +362,30 @@ class TestRules:
     def test_wrong_rules_are_refused(self, wrong):
         with pytest.raises(InputError):
             Protocol(id="x", title="x", tolerance=1.0, classes=wrong)
+
+    @pytest.mark.parametrize(
+        ("name", "within", "beyond"),
+        [
+            (
+                "names",
+                [["a"], [f"c{number}" for number in range(64)]],
+                [[f"c{number}" for number in range(65)]],
+            ),
+            ("radius", [1, 16], [0.9, 16.1]),
+            ("frame", [0, 1000], [-1, 1001]),
+            ("crop", [0, 1000], [-1, 1001]),
+            ("scale", [0.01, 1], [0.009, 1.01]),
+        ],
+    )
+    def test_what_is_at_a_limit_is_taken(self, name, within, beyond):
+        """There is a bit for each of 64 classes."""
+        for value in within:
+            rules = {"names": ["a"], name: value}
+            found = Protocol(id="x", title="x", tolerance=1.0, classes=rules).classes
+            assert getattr(found, name) == (tuple(value) if name == "names" else value)
+        for value in beyond:
+            with pytest.raises(InputError, match=f"{name}|classes need"):
+                Protocol(id="x", title="x", tolerance=1.0, classes={"names": ["a"], name: value})
 
     def test_labels_outside_of_the_list_are_named(self):
         with pytest.raises(InputError, match="77"):

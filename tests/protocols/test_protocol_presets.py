@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from edgecritic.errors import DataError, InputError, UnknownNameError
-from edgecritic.protocols.presets import PRESETS, Protocol, get_protocol
+from edgecritic.protocols.presets import PRESETS, get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.protocol_file import find_protocol, load_protocol
 
 PIXELS = [
@@ -57,6 +58,8 @@ def test_presets_are_printed_hashed_and_rebuilt(name):
     if protocol.judges == "boundaries":
         assert protocol.ap_rule in text
         assert str(protocol.relative_tolerance or "2 px") in text
+        assert "annotators  " not in text  # each counts, as everywhere
+        assert "one truth with the pixels of all" in str(protocol.with_fields(annotators="union"))
     again = Protocol(**json.loads(json.dumps(protocol.as_dict())))
     assert again == protocol
     assert again.digest == protocol.digest

@@ -137,6 +137,51 @@ def test_more_segments_and_regions_than_a_full_table_could_hold():
 GOOD = np.zeros((5, 7))
 
 
+def two_images():
+    truth = np.array([[1, 1, 2, 2]])
+    whole, halves, quarters = np.ones((1, 4), int), truth, np.array([[1, 2, 3, 4]])
+    return {
+        "a": sweep_segmentations([whole, halves, quarters], truth),
+        "b": sweep_segmentations([whole, quarters, quarters], truth),
+    }
+
+
+def test_numbers_of_two_images_by_hand():
+    """One segment covers half of each half, quarters too; 4 of 6 pairs agree with quarters, 2 with one."""
+    found = summarise_regions(two_images())
+    assert found.covering_curve == pytest.approx([0.5, 0.75, 0.5])
+    assert found.pri_curve == pytest.approx([2 / 6, (1 + 4 / 6) / 2, 4 / 6])
+    assert found.voi_curve == pytest.approx([1, 0.5, 1])
+    assert (found.covering.ods, found.covering.ois, found.covering.threshold) == pytest.approx(
+        (0.75, 0.75, 2)
+    )
+    assert (found.pri.ods, found.pri.ois, found.pri.threshold) == pytest.approx((5 / 6, 5 / 6, 2))
+    assert (found.voi.ods, found.voi.ois, found.voi.threshold) == pytest.approx((0.5, 0.5, 2))
+    assert found.covering.best == pytest.approx(0.75)
+
+
+def test_a_summary_of_regions_tells_all_three_measures():
+    lines = str(summarise_regions(two_images())).splitlines()
+    assert [line.split()[0] for line in lines] == ["covering", "PRI", "VOI"]
+    assert [line.split("ODS ")[1][:6] for line in lines] == ["0.7500", "0.8333", "0.5000"]
+    assert "best 0.7500" in lines[0]
+    assert "best" not in lines[1] + lines[2]
+
+
+def test_a_summary_of_regions_is_drawn_over_the_thresholds():
+    found = summarise_regions(two_images())
+    axes = found.plot()
+    assert [line.get_label() for line in axes.lines] == ["covering", "PRI", "VOI"]
+    for line, curve in zip(axes.lines, (found.covering_curve, found.pri_curve, found.voi_curve), strict=True):
+        assert line.get_xdata().tolist() == [1, 2, 3]
+        assert line.get_ydata().tolist() == curve.tolist()
+    assert len({line.get_color() for line in axes.lines}) == 3
+    assert axes.get_ylim()[0] == 0
+    assert "2 images" in repr(found)
+    assert "VOI 0.5000" in repr(found)
+    assert "1 image," in repr(summarise_regions({"a": two_images()["a"]}))
+
+
 @pytest.mark.parametrize(
     ("hierarchy", "truth", "message"),
     [

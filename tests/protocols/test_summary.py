@@ -267,6 +267,28 @@ def test_results_are_frozen_and_become_json():
     text = str(found)
     assert "pdollar" in text
     assert "interpolated-101" in text
+    assert stored["curve"] == {
+        "threshold": [0.2, 0.4],
+        "recall": [0.9, 0.5],
+        "precision": [0.5, 1],
+        "f": pytest.approx([2 * 0.45 / 1.4, 1 / 1.5]),
+    }
+
+
+def test_curves_are_drawn_into_one_frame_in_colours_of_their_own():
+    low, high = ([(0.2, 9, 10, 5, 10), (0.4, n, 10, n, n)] for n in (4, 6))
+    axes = summarise(counted([low])).plot(label="one")
+    lines = len(axes.lines)
+    assert summarise(counted([high])).plot(axes) is axes
+    assert len(axes.lines) == lines + 2  # a curve and its best point; the frame is there
+    first, second = (line for line in axes.lines if len(line.get_xdata()) == 2)
+    assert first.get_xydata().tolist() == [[0.9, 0.5], [0.4, 1]]
+    assert second.get_xydata().tolist() == [[0.9, 0.5], [0.6, 1]]
+    assert first.get_color() != second.get_color()
+    ours, theirs = (text.get_text() for text in axes.get_legend().get_texts())
+    assert ours.endswith("] one")
+    recall, precision = np.linspace(0.9, 0.6, 1000), np.linspace(0.5, 1, 1000)
+    assert theirs == f"[F={np.max(2 * recall * precision / (recall + precision)):.3f}]"
 
 
 def test_tables_are_passed_through():

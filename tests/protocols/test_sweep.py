@@ -150,16 +150,24 @@ def test_counts_of_the_original_program(data, kind, steps):
     first, second = summarise(ours), summarise(theirs)
     assert first.ods.f == pytest.approx(second.ods.f, abs=5e-4)
     assert first.ois.f == pytest.approx(second.ois.f, abs=5e-4)
-    # AP counts 0 beyond the largest recall, so a recall of .8901 where the other has .8899 is worth one more
-    # point of the grid; up to the recall that both reach the two curves agree.
-    reached = np.floor(100 * min(first.recall.max(), second.recall.max())) / 100
-    assert ap_up_to(first, reached) == pytest.approx(ap_up_to(second, reached), abs=5e-4)
+    # AP counts 0 beyond the largest recall: where ours is .8901 and theirs .8899, the point .89 of the grid
+    # is ours alone. That point is the whole difference; at the recalls that both reach the curves agree.
+    assert first.recall.max() == pytest.approx(second.recall.max(), abs=5e-4)
+    at_grid, reference_at_grid = precisions_of_ap(first), precisions_of_ap(second)
+    ours_alone = (at_grid > 0) & (reference_at_grid == 0)
+    assert np.count_nonzero(ours_alone) == {"ucm": 0, "gradient": 1}[kind]
+    assert not np.any((at_grid == 0) & (reference_at_grid > 0))
+    assert first.ap - at_grid[ours_alone].sum() / 100 == pytest.approx(second.ap, abs=5e-4)
 
 
-def ap_up_to(summary, reached):
-    order = np.argsort(summary.recall, kind="stable")
-    recalls = np.arange(0, round(100 * reached) + 1) / 100
-    return np.interp(recalls, summary.recall[order], summary.precision[order], left=0).sum() / 100
+def precisions_of_ap(summary):
+    """The precisions at recall 0, .01, …, 1 whose sum is 100 times the AP."""
+    first_of_equals = dict(zip(summary.recall[::-1], summary.precision[::-1], strict=True))
+    recalls = sorted(first_of_equals)
+    heights = [first_of_equals[recall] for recall in recalls]
+    found = np.interp(np.arange(101) / 100, recalls, heights, left=0, right=0)
+    assert found.sum() / 100 == pytest.approx(summary.ap, abs=1e-12)
+    return found
 
 
 @pytest.mark.data

@@ -182,3 +182,20 @@ def test_ids_change_fields_of_presets():
 def test_bad_ids_are_refused_in_words(text, kind, message):
     with pytest.raises(kind, match=message):
         get_protocol(text)
+
+
+def test_truths_of_an_image_and_of_a_volume_do_not_go_together():
+    image, volume = np.zeros((5, 6), bool), np.zeros((2, 5, 6), bool)
+    inner = get_protocol("bsds(truth=inner)")
+    with pytest.raises(InputError, match="one shape"):
+        sweep(np.zeros((5, 6)), [image, volume], protocol=inner)
+    with pytest.raises(InputError, match="cannot be read as an array"):
+        sweep(np.zeros((5, 6)), [volume, image], protocol=inner)
+
+
+def test_a_sweep_says_what_was_counted():
+    image, volume = np.zeros((5, 6)), np.zeros((2, 5, 6))
+    one = sweep(image, [image > 0], protocol="bsds(thresholds=3)")
+    assert repr(one) == f"<Sweep: 5 × 6 pixels, 1 annotator, protocol {one.protocol.id}, 3 thresholds>"
+    two = sweep(volume, [volume > 0] * 2, protocol="volume(thresholds=3)")
+    assert str(two).startswith(f"2 × 5 × 6 voxels, 2 annotators, protocol {two.protocol.id}; ")

@@ -6,6 +6,7 @@ import json
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,8 @@ from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.matching import match
 from edgecritic.measures import score, score_alone
 from edgecritic.tuning.result import matched_measures
-from edgecritic.tuning.summary import summarise_tunings
+from edgecritic.tuning.summary import TuningSummary, summarise_tunings
+from edgecritic.tuning.table import best_place, best_table
 from edgecritic.tuning.tune import tune
 
 RNG = np.random.default_rng(4)
@@ -85,6 +87,11 @@ def test_several_truths_give_the_mean(scene: tuple[np.ndarray, np.ndarray]) -> N
     single = [tune(image, t, detectors=["sobel"], measures=["sk", "f"], thresholds=5).values for t in others]
     np.testing.assert_allclose(both.values, np.mean(single, axis=0))
     assert both.truths == 2
+    for truths in (others, others[:1]):
+        found = tune(image, truths, detectors=["sobel"], measures=["sk"], thresholds=5)
+        best = found.best_map("sobel", "sk")
+        counts = np.mean([((best & ~one).sum(), (one & ~best).sum()) for one in truths], axis=0)
+        assert found.errors("sobel", "sk") == tuple(counts)
 
 
 def test_without_truth_complexity_chooses(scene: tuple[np.ndarray, np.ndarray]) -> None:
@@ -192,6 +199,93 @@ def test_a_data_set_is_summarised(scene: tuple[np.ndarray, np.ndarray]) -> None:
         summarise_tunings({**tunings, "odd": other})
 
 
+@pytest.mark.parametrize(
+    ("values", "lowest", "highest"),
+    [
+        ([2, 1, 3], 1, 2),
+        ([1, 3, 1, 3], 0, 1),
+        ([np.nan, 2, 1, np.nan], 2, 1),
+        ([np.nan, np.inf], 1, 1),
+        ([np.nan, -np.inf], 1, 1),
+        ([np.nan, np.nan], 0, 0),
+    ],
+)
+def test_the_first_of_equals_is_best_and_nan_is_worst(values: list[float], lowest: int, highest: int) -> None:
+    assert best_place(np.array(values), "lower") == lowest
+    assert best_place(np.array(values), "higher") == highest
+
+
+def test_a_table_that_is_too_wide_goes_on_below_with_its_measures() -> None:
+    names = [f"detector{number}" for number in range(4)]
+    values = np.array([[0.1, 4], [0.3, 2], [0.2, 2], [0.3, np.nan]])
+    text = best_table(["f", "sk"], ["higher", "lower"], names, values, values / 4, width=40)
+    assert max(map(len, text.splitlines())) <= 40
+    lines = [line for line in text.splitlines() if line]
+    heads = [line.split() for line in lines if line.startswith("measure")]
+    assert [name for head in heads for name in head if name.startswith("detector")] == names
+    assert [line.split()[:2] for line in lines if line[:2] in ("f ", "sk")] == [
+        ["f", "↑"],
+        ["sk", "↓"],
+    ] * len(heads)
+    assert "0.3*@0.075" in text
+    assert "2*@0.5" in text
+    assert text.count("*") == 2
+
+
+def test_boxes_are_the_quartiles_of_the_best_values() -> None:
+    values = np.random.default_rng(2).random((9, 3, 2))
+    values[0, 1, 1] = np.inf
+    found = TuningSummary(
+        images=tuple("abcdefghi"),
+        detectors=("sobel", "canny(sigma=2)", "roberts"),
+        measures=("f", "sk"),
+        better=("higher", "lower"),
+        values=values,
+        thresholds=values,
+    )
+    axes = found.plot(measure="sk")
+    assert axes.get_title() == "sk ↓"
+    assert found.plot().get_title() == "f ↑"
+    assert [box.get_label() for box in axes.patches] == ["sobel", "canny(sigma=2)", "roberts"]
+    assert len({box.get_facecolor() for box in axes.patches}) == 3
+    assert not any(box.get_hatch() for box in axes.patches)
+    assert list(axes.get_xticks()) == []
+    for box, column in zip(axes.patches, values[:, :, 1].T, strict=True):
+        drawn = box.get_path().vertices[:, 1]
+        quartiles = np.percentile(column[np.isfinite(column)], [25, 75])
+        assert (drawn.min(), drawn.max()) == pytest.approx(tuple(quartiles))
+
+
+def test_boxes_of_one_colour_differ_in_their_hatches() -> None:
+    names = tuple(f"detector{number}" for number in range(22))
+    values = np.zeros((2, 22, 1))
+    boxes = TuningSummary(
+        images=("a", "b"),
+        detectors=names,
+        measures=("f",),
+        better=("higher",),
+        values=values,
+        thresholds=values,
+    ).plot()
+    assert [box.get_hatch() or "" for box in boxes.patches] == [""] * 7 + ["//"] * 7 + ["xx"] * 7 + [""]
+
+
+def test_peaks_of_empty_maps_do_not_squeeze_a_curve() -> None:
+    """Where one value in ten is 40 times the others the axis ends above the others; even values stay."""
+    image = np.repeat([[0.0, 0.0, 1.0, 1.0]], 4, axis=0)
+    truth = np.repeat([[0, 1, 0, 0]], 4, axis=0).astype(bool)
+    found = tune(image, truth, detectors=["sobel"], measures="sk", thresholds=10)
+    even = np.linspace(1, 2, 10)
+    peak = np.append(even[:-1], 40.0)
+    low, high = replace(found, values=peak[None, :, None]).plot().get_ylim()
+    assert low < 1
+    assert peak[:-1].max() < high < 3
+    assert replace(found, values=even[None, :, None]).plot().get_ylim()[1] > 2
+    flat = np.append(np.ones(9), 40.0)
+    assert replace(found, values=flat[None, :, None]).plot().get_ylim()[1] > 40
+    assert replace(found, values=np.full((1, 10, 1), np.nan)).plot().get_title().startswith("sk")
+
+
 def test_rates_under_a_strategy_are_those_of_its_matching(scene: tuple[np.ndarray, np.ndarray]) -> None:
     image, truth = scene
     names = matched_measures("exact(tolerance=2)")
@@ -208,6 +302,37 @@ def test_rates_under_a_strategy_are_those_of_its_matching(scene: tuple[np.ndarra
     smaller = found.without_maps()
     assert smaller.ladders == ()
     assert smaller.best("canny", names[0]) == found.best("canny", names[0])
+
+
+def test_rates_under_a_strategy_are_means_over_the_truths(scene: tuple[np.ndarray, np.ndarray]) -> None:
+    image, truth = scene
+    truths = [truth, np.roll(truth, 3, axis=1) & (np.arange(52) < 40)]
+    found = tune(image, truths, detectors=["canny"], measures=matched_measures("exact"), thresholds=[0.3])
+    rates = found.rates("canny", "exact")
+    candidate = detect(image, "canny").binary(0.3)
+    matchings = [match(candidate, one) for one in truths]
+    false = np.mean([one.fp for one in matchings]) / np.mean([(~one).sum() for one in truths])
+    assert rates.false_positive == pytest.approx([false])
+    recalls = [one.tp / one_truth.sum() for one, one_truth in zip(matchings, truths, strict=True)]
+    assert rates.true_positive == pytest.approx([np.mean(recalls)])
+
+
+def test_thresholds_are_drawn_as_they_are_where_detectors_have_the_same() -> None:
+    image = np.repeat([[0.0, 0.1, 0.9, 1.0, 0.4, 0.0]], 6, axis=0)
+    truth = np.repeat([[0, 0, 1, 0, 0, 0]], 6, axis=0).astype(bool)
+    same = tune(image, truth, detectors=["sobel", "roberts"], measures=["sk", "f"], thresholds=[0.2, 0.5])
+    axes = same.plot(measure="f")
+    assert (axes.get_xlabel(), axes.get_title()[0]) == ("threshold", "f")
+    curves, points = axes.lines[::2], axes.lines[1::2]
+    for name, curve, point in zip(same.detectors, curves, points, strict=True):
+        assert curve.get_xdata().tolist() == [0.2, 0.5]
+        assert curve.get_ydata().tolist() == same.curve(name, "f").tolist()
+        best = same.best(name, "f")
+        assert point.get_xydata().tolist() == [[best.threshold, best.value]]
+    assert same.plot().get_title().startswith("sk")
+    grids = tune(image, truth, measures="f", thresholds="matlab").plot()
+    assert grids.get_xlabel() == "threshold / largest threshold of the detector"
+    assert all(line.get_xdata()[-1] == 1 for line in grids.lines[::2])
 
 
 @pytest.mark.parametrize("strategy", ["exact", "exact(tolerance=1.5)", "exact(window=5)", "eps(window=5)"])

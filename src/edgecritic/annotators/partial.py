@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgecritic.annotators.perceptual import LabelStrength
-from edgecritic.inputs import BoolArray
+from edgecritic.inputs import BoolArray, mask_of
 
 __all__ = ["partial_labels"]
 
@@ -39,7 +39,5 @@ def partial_labels(found: LabelStrength, *, level: float = 1.0, seed: int | list
     for pixels, kept in zip(found.pixels, found.at_least(level), strict=True):
         along = np.stack(np.unravel_index(pixels, found.shape), axis=1) @ direction
         lowest = np.argsort(along, kind="stable")[: int(np.count_nonzero(kept))]
-        mask = np.zeros(found.shape, dtype=np.bool_)
-        mask.reshape(-1)[pixels[lowest]] = True
-        cut.append(mask)
+        cut.append(mask_of(pixels[lowest], found.shape))
     return cut

@@ -15,7 +15,7 @@ from edgecritic.annotators.plots import strength_colours
 from edgecritic.assignment.pixel_lists import PixelMatcher
 from edgecritic.errors import InputError
 from edgecritic.figures import axes_of
-from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, as_tolerance
+from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, as_tolerance, mask_of
 from edgecritic.protocols.counts import Counts
 from edgecritic.values import Value
 
@@ -57,7 +57,7 @@ class LabelStrength(Value):
     @property
     def maps(self) -> list[BoolArray]:
         """The annotators' maps as they were given."""
-        return [self._mask(pixels) for pixels in self.pixels]
+        return [mask_of(pixels, self.shape) for pixels in self.pixels]
 
     @property
     def strengths(self) -> list[NDArray[np.float64]]:
@@ -110,12 +110,7 @@ class LabelStrength(Value):
         return axes
 
     def _kept(self, keep: Sequence[BoolArray]) -> list[BoolArray]:
-        return [self._mask(pixels[chosen]) for pixels, chosen in zip(self.pixels, keep, strict=True)]
-
-    def _mask(self, raster: NDArray[np.int64]) -> BoolArray:
-        mask = np.zeros(self.shape, dtype=np.bool_)
-        mask.reshape(-1)[raster] = True
-        return mask
+        return [mask_of(pixels[chosen], self.shape) for pixels, chosen in zip(self.pixels, keep, strict=True)]
 
 
 def agreement_matrix(matches: Any) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, Spacing, as_mask
+from edgecritic.inputs import BoolArray, Spacing, as_mask, mask_of
 from edgecritic.matching import match
 from edgecritic.values import Value
 
@@ -71,9 +71,7 @@ class RatedLabels(Value):
         return self._marked(self.votes.sum(axis=1) >= number)
 
     def _marked(self, kept: NDArray[np.bool_]) -> BoolArray:
-        found = np.zeros(self.shape, dtype=np.bool_)
-        found.reshape(-1)[self.pixels[kept]] = True
-        return found
+        return mask_of(self.pixels[kept], self.shape)
 
 
 def staple(votes: Any) -> Raters:

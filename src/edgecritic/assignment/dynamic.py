@@ -13,7 +13,16 @@ from edgecritic.assignment.pair import Pair
 from edgecritic.assignment.reach import reach_of
 from edgecritic.assignment.solver import MOST_LINKS, empty_state, in_blocks, salt, too_many_links
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, Indices, Spacing, as_mask, as_masks, as_spacing, as_tolerance
+from edgecritic.inputs import (
+    BoolArray,
+    Indices,
+    Spacing,
+    as_mask,
+    as_masks,
+    as_spacing,
+    as_tolerance,
+    mask_of,
+)
 from edgecritic.kernels.changing import new_changing, sweep
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import Groups, link_maps
@@ -179,9 +188,7 @@ class ExactState:
         return numbers
 
     def _mask(self, raster: Indices) -> BoolArray:
-        mask = np.zeros(self.shape, dtype=np.bool_)
-        mask.reshape(-1)[raster] = True
-        return mask
+        return mask_of(raster, self.shape)
 
 
 def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from edgecritic.protocols.presets import Protocol
+    from edgecritic.protocols.protocol import Protocol
 
 __all__ = ["add_class_options", "with_class_options"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from edgecritic.cli._options import read_named, whole_number
 
 if TYPE_CHECKING:
-    from edgecritic.protocols.presets import Protocol
+    from edgecritic.protocols.protocol import Protocol
 
 __all__ = ["add_curves", "add_follow", "followed", "shown_curves"]
 

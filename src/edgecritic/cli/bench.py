@@ -30,7 +30,7 @@ from edgecritic.cli._options import (
 from edgecritic.cli._shown import add_curves, add_follow, followed, shown_curves
 
 if TYPE_CHECKING:
-    from edgecritic.protocols.presets import Protocol
+    from edgecritic.protocols.protocol import Protocol
     from edgecritic.report.beside import Artist
     from edgecritic.run.bench import BenchRun
     from edgecritic.run.results import Failure

@@ -23,6 +23,7 @@ __all__ = [
     "ONE_ARRAY",
     "PIXEL_LIMIT",
     "TEXT_LIMIT",
+    "check_end",
     "check_size",
     "fill",
     "reading",
@@ -146,6 +147,12 @@ def fill(stream: ByteStream, size: int) -> bytearray:
             raise DataError(f"ends after {len(result)} of {size} declared bytes; the file is truncated")
         result += piece
     return result
+
+
+def check_end(stream: ByteStream) -> None:
+    """Refuse voxels that go on; at the end of packed ones the checksum and the length are verified."""
+    if stream.read(1):
+        raise DataError("goes on after the voxels that its header declares; the file is damaged")
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import ByteStream, check_size, fill
+from edgecritic.datasets._guard import ByteStream, check_end, check_size, fill
 from edgecritic.errors import DataError
 
 __all__ = ["HEADER_LIMIT", "TextHeader", "neighbour", "read_numbers", "read_sizes"]
@@ -95,7 +95,7 @@ def read_voxels(stream: ByteStream, shape: tuple[int, ...], dtype: np.dtype[Any]
     """Return the voxels of a stream, which must end with them; the first axis is the quickest."""
     size = check_size(shape, 2 * dtype.itemsize) * dtype.itemsize
     array: NDArray[Any] = np.frombuffer(fill(stream, size), dtype)
-    _end(stream)
+    check_end(stream)
     if dtype.byteorder == ">":
         array = array.astype(dtype.newbyteorder("="))
     return array.reshape(shape, order="F")
@@ -106,12 +106,7 @@ def pass_over(stream: ByteStream, shape: tuple[int, ...], dtype: np.dtype[Any]) 
     left = check_size(shape, 2 * dtype.itemsize) * dtype.itemsize
     while left > 0:
         left -= len(fill(stream, min(left, _STEP)))
-    _end(stream)
-
-
-def _end(stream: ByteStream) -> None:
-    if stream.read(1):
-        raise DataError("goes on after the voxels that its header declares; the file is damaged")
+    check_end(stream)
 
 
 def read_sizes(text: str, count: int) -> tuple[int, ...]:

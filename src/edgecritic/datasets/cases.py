@@ -277,10 +277,10 @@ def find_cases(
     ignored = [*(predicted.ignored if predicted else ()), *truths.ignored]
     return Dataset(
         cases,
-        without_truth=_missing(wanted or (), truths.files),
-        without_prediction=() if wanted is None else _missing(truths.files, wanted),
-        without_image=_missing(names, photos) if images is not None else (),
-        without_mask=_missing(names, valid.files) if masks is not None else (),
+        without_truth=not_among(wanted or (), truths.files),
+        without_prediction=() if wanted is None else not_among(truths.files, wanted),
+        without_image=not_among(names, photos) if images is not None else (),
+        without_mask=not_among(names, valid.files) if masks is not None else (),
         ignored=tuple(ignored),
         layout=", ".join(sorted(truths.layouts)),
         by_role=tuple(by_role.items()),
@@ -298,5 +298,6 @@ def _whole(labels: NDArray[Any]) -> NDArray[np.integer[Any]]:
     return labels.astype(np.int64)
 
 
-def _missing(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
+def not_among(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
+    """Return the names that are not among the known ones, in natural order."""
     return tuple(sorted((name for name in names if name not in known), key=natural_key))

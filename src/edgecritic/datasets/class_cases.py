@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from edgecritic.datasets.cases import Case, Dataset
+from edgecritic.datasets.cases import Case, Dataset, not_among
 from edgecritic.datasets.content import PathLike, read_content, read_text
 from edgecritic.datasets.layouts.base import Listing, Place, find_maps
 from edgecritic.datasets.names import natural_key
@@ -91,10 +91,10 @@ def find_class_cases(
     )
     return Dataset(
         cases,
-        without_truth=_absent(files, found),
-        without_prediction=_absent(found, files),
-        without_image=_absent(names, photos) if images is not None else (),
-        without_mask=_absent(names, valid) if masks is not None else (),
+        without_truth=not_among(files, found),
+        without_prediction=not_among(found, files),
+        without_image=not_among(names, photos) if images is not None else (),
+        without_mask=not_among(names, valid) if masks is not None else (),
         ignored=tuple(ignored),
         layout=layout,
     ), missing
@@ -219,7 +219,3 @@ def _short(listing: Listing) -> dict[str, Path]:
 def path_name(name: str) -> str:
     """Return the last part of a name with folders."""
     return name.rpartition("/")[2]
-
-
-def _absent(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
-    return tuple(sorted((name for name in names if name not in known), key=natural_key))

@@ -151,7 +151,7 @@ def read_mask(path: Source, *, key: str | None = None, binarize: float | None = 
     if len(maps) != 1:
         raise InputError(
             f"holds {len(maps)} annotators' maps where one was expected",
-            path=_path(path),
+            path=path_of(path),
             remedy="use read_truths",
         )
     return maps[0]
@@ -273,7 +273,7 @@ def _strength_of_bits(found: ClassMaps, classes: int) -> FloatArray:
 
 def holds_segmentations(path: Source) -> bool:
     """Tell whether a file holds segmentations (a cell array ``segs``) in place of a strength map."""
-    found = find_format(_path(path))
+    found = find_format(path_of(path))
     if found is None or found.info.holds_labels is None:
         return False
     with _opened(path) as (data, _):
@@ -295,7 +295,7 @@ def read_geometry(path: Source, *, verify: bool = True) -> Geometry | None:
 
     Voxels are not kept; without `verify` they are not even gone through, which suits who reads them anyway.
     """
-    found = find_format(_path(path))
+    found = find_format(path_of(path))
     if found is None or found.info.geometry is None:
         return None
     with _opened(path) as (data, _):
@@ -312,7 +312,7 @@ class _opened(reading):  # noqa: N801 - see `reading`
     """Give the bytes of a file and the record of its format."""
 
     def __init__(self, source: Source) -> None:
-        super().__init__(_path(source))
+        super().__init__(path_of(source))
         self._source = source
 
     def __enter__(self) -> tuple[bytes, Entry[Format]]:
@@ -325,7 +325,8 @@ class _opened(reading):  # noqa: N801 - see `reading`
         return content.data, found
 
 
-def _path(source: Source) -> Path:
+def path_of(source: Source) -> Path:
+    """Return the place of a file, whether it was read already or not."""
     return source.path if isinstance(source, Content) else Path(source)
 
 

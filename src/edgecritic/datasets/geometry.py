@@ -10,7 +10,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from edgecritic.datasets.content import Content
-from edgecritic.datasets.files import Source, Volume, read_geometry, read_volume
+from edgecritic.datasets.files import Source, Volume, path_of, read_geometry, read_volume
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import InputError
 from edgecritic.geometry import Geometry, Placement, Resample, place
@@ -38,7 +38,7 @@ class Grid:
 
     def bring(self, source: Source, array: NDArray[Any]) -> NDArray[Any]:
         """Return an array that was read from a file on the grid of the truth."""
-        return self.placements[_path(source)].bring(array)
+        return self.placements[path_of(source)].bring(array)
 
 
 def find_grid(
@@ -88,7 +88,7 @@ def make_grid(
     notes = [one.note for one in placed if one.note]
     if sizes is not None:
         notes += skew_notes(told[1], names[1])
-    return Grid({_path(s): one for s, one in zip(sources, placed, strict=True)}, sizes, tuple(notes))
+    return Grid({path_of(s): one for s, one in zip(sources, placed, strict=True)}, sizes, tuple(notes))
 
 
 def on_grid_of(candidate: Any, truth: Any, *, resample: Resample = None) -> Volume:
@@ -146,11 +146,7 @@ def _sizes(
 
 
 def _names(sources: Sequence[Source]) -> list[str]:
-    truths = [f"the truth {_path(source).name}" for source in sources[1:]]
+    truths = [f"the truth {path_of(source).name}" for source in sources[1:]]
     if len(set(truths)) < len(truths):
-        truths = [f"truth {number} {_path(one).name}" for number, one in enumerate(sources[1:], start=1)]
-    return [f"the candidate {_path(sources[0]).name}", *truths]
-
-
-def _path(source: Source) -> Path:
-    return source.path if isinstance(source, Content) else Path(source)
+        truths = [f"truth {number} {path_of(one).name}" for number, one in enumerate(sources[1:], start=1)]
+    return [f"the candidate {path_of(sources[0]).name}", *truths]

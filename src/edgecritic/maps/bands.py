@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, Indices
+from edgecritic.inputs import BoolArray, Indices, mask_of
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.peeling import empty_rows, thin_pixels
 from edgecritic.maps.nearest import FloatMap, by_tree, nearest_distances
@@ -124,9 +124,7 @@ def _reaching(levels: NDArray[np.uint8], least: int, top: int, bottom: int) -> B
 
 def _cells(pixels: Indices, wide: int, top: int, bottom: int) -> BoolArray:
     """Return some rows of the map of a list of pixels."""
-    cells = np.zeros((bottom - top, wide), dtype=np.bool_)
-    cells.reshape(-1)[pixels[part_of(pixels, wide, top, bottom)] - top * wide] = True
-    return cells
+    return mask_of(pixels[part_of(pixels, wide, top, bottom)] - top * wide, (bottom - top, wide))
 
 
 def border_in_bands(pixels: Indices, shape: Sequence[int]) -> Indices:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import BoolArray, FloatArray, Indices
+from edgecritic.inputs import BoolArray, FloatArray, Indices, mask_of
 from edgecritic.maps.thinning import ThinningSweep, pixels_by_threshold
 
 __all__ = ["Changes", "Step", "Walk"]
@@ -164,9 +164,7 @@ class Walk:
     @cached_property
     def ever_on(self) -> BoolArray:
         """The pixels that are on at some threshold."""
-        on = np.zeros(self.shape, dtype=np.bool_)
-        on.reshape(-1)[self.gained.pixels] = True
-        return on
+        return mask_of(self.gained.pixels, self.shape)
 
     def at_thresholds(self, found: NDArray[Number]) -> NDArray[Number]:
         """Put what was found step by step into the order of the thresholds."""

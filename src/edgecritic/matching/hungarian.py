@@ -68,8 +68,6 @@ def hungarian(pair: Pair, *, window: int | None = None, remove_hits: bool = Fals
 
 
 def _assign(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    if graph.rows.size == 0:
-        return graph.rows, graph.columns
     group = _groups(graph)
     order = np.argsort(group, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(group[order])) + 1, order.size)

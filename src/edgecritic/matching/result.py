@@ -12,7 +12,7 @@ from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
 from edgecritic.figures import FALSE_ALARM, HIT, MISS, show_map
 from edgecritic.geometry import judged
-from edgecritic.inputs import BoolArray
+from edgecritic.inputs import BoolArray, mask_of
 from edgecritic.values import Value
 
 __all__ = ["Counted", "Matching", "Partners", "f_measure", "share"]
@@ -174,7 +174,7 @@ class Matching(Counted, Value):
         first, second = candidate_raster[order], truth_raster[order]
         shape = pair.candidate.shape
         pairs, distances = _trace(first, second, shape, pair.spacing)
-        matched = _mask(first, shape)
+        matched = mask_of(first, shape)
         present, taken = (int(np.count_nonzero(mask)) for mask in (pair.candidate, matched))
         return cls.from_counts(
             pair,
@@ -183,7 +183,7 @@ class Matching(Counted, Value):
             fn=int(np.count_nonzero(pair.truth)) - first.size,
             precision=share(taken, present),
             matched_candidate=matched,
-            matched_truth=_mask(second, shape),
+            matched_truth=mask_of(second, shape),
             pairs=pairs,
             distances=distances,
         )
@@ -199,8 +199,8 @@ class Matching(Counted, Value):
         first, second = np.divmod(np.unique(named), size)
         return cls.from_masks(
             pair,
-            _mask(of_candidate[0], shape),
-            _mask(of_truth[0], shape),
+            mask_of(of_candidate[0], shape),
+            mask_of(of_truth[0], shape),
             recall=recall,
             traced=_trace(first, second, shape, pair.spacing),
         )
@@ -365,12 +365,6 @@ def _trace(
             pairs[part, 0, axis], pairs[part, 1, axis] = one, other
             distances[part] += ((one - other) * spacing[axis]) ** 2
     return pairs, np.sqrt(distances, out=distances)
-
-
-def _mask(raster: NDArray[np.int64], shape: Sequence[int]) -> BoolArray:
-    mask = np.zeros(shape, dtype=np.bool_)
-    mask.reshape(-1)[raster] = True
-    return mask
 
 
 def _canvas(background: Any, shape: tuple[int, ...]) -> NDArray[np.uint8]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from edgecritic.inputs import BoolArray
 from edgecritic.maps.target import Target
 from edgecritic.measures.evidence import Comparison
+from edgecritic.measures.label_maps import union_box
 from edgecritic.measures.surface import hd95 as surface_hd95
 from edgecritic.measures.surface import nsd as surface_nsd
 from edgecritic.values import Value
@@ -122,7 +123,7 @@ class _Found:
         for number, members in enumerate(groups.values(), start=1):
             new[members] = number
         self.numbers = new[pieces]
-        self.boxes = [_joined(self.boxes[piece - 1] for piece in members) for members in groups.values()]
+        self.boxes = [union_box(self.boxes[piece - 1] for piece in members) for members in groups.values()]
 
     def lesions(self) -> tuple[Lesion, ...]:
         partners = self._pairs() if self.rule.pairs else self._touching()
@@ -162,7 +163,7 @@ class _Found:
         return [() if part is None else (part,) for part in found]
 
     def _lesion(self, number: int, partners: tuple[int, ...]) -> Lesion:
-        box = _joined([self.boxes[number - 1], *(self.part_boxes[part - 1] for part in partners)])
+        box = union_box([self.boxes[number - 1], *(self.part_boxes[part - 1] for part in partners)])
         box = _grown(box, 1, self.numbers.shape)
         own = self.numbers[box] == number
         pixels = int(np.count_nonzero(own))
@@ -239,11 +240,4 @@ def _grown(box: Box, steps: int, shape: Sequence[int]) -> Box:
     return tuple(
         slice(max(0, side.start - steps), min(n, side.stop + steps))
         for side, n in zip(box, shape, strict=True)
-    )
-
-
-def _joined(boxes: Iterable[Box]) -> Box:
-    return tuple(
-        slice(min(side.start for side in sides), max(side.stop for side in sides))
-        for sides in zip(*boxes, strict=True)
     )

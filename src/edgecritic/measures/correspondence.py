@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
@@ -18,11 +16,7 @@ REACH: float = 3
 """Tolerance unless one is given, in pixels or units of the spacing."""
 
 
-def _reach(_: Comparison, parameters: Mapping[str, Any]) -> float:
-    return float(parameters.get("tolerance", REACH))
-
-
-_LIMIT = Special("the tolerance", _reach)
+_LIMIT = Special("the tolerance")
 
 
 @measure(

@@ -242,7 +242,7 @@ def _moved(box: Box, start: Sequence[int]) -> Box:
     return tuple(slice(side.start + at, side.stop + at) for side, at in zip(box, start, strict=True))
 
 
-def union_box(boxes: Sequence[Box]) -> Box:
+def union_box(boxes: Iterable[Box]) -> Box:
     """Return the smallest box that holds several."""
     return tuple(
         slice(min(side.start for side in sides), max(side.stop for side in sides))

@@ -30,7 +30,7 @@ from edgecritic.measures.scoring import (
     worst_values,
 )
 from edgecritic.tables import arrow, cell_text, text_table
-from edgecritic.values import Value, plain_number
+from edgecritic.values import Value, plain_numbers
 
 __all__ = [
     *("Absent", "CaseScores", "ScoredMap"),
@@ -128,7 +128,7 @@ class CaseScores(Value):
                 **({} if one.label is None else {"label": one.label.name}),
                 "empty": "no prediction" if self.missing else one.empty,
                 **({"tolerance": one.label.tolerance} if own and one.label is not None else {}),
-                **{name: plain_number(value) for name, value in one.scores.mean.items()},
+                **plain_numbers(one.scores.mean),
             }
             for one in self.maps
         ]

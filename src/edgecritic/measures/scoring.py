@@ -24,7 +24,7 @@ from edgecritic.measures.evidence import Comparison, OnDegenerate, Single, check
 from edgecritic.measures.mesh import check_for_meshes, mesh_pairs
 from edgecritic.registry import Bound
 from edgecritic.tables import arrow, text_table
-from edgecritic.values import Value, plain_number
+from edgecritic.values import Value, plain_number, plain_numbers
 
 __all__ = [
     *("FAMILIES", "Scores", "score", "score_alone"),
@@ -136,10 +136,10 @@ class Scores(Value, Mapping[str, float]):
 
     def as_dict(self) -> dict[str, Any]:
         """Return all values, ready for JSON: NaN is ``None``, infinity the word ``"inf"``."""
-        shown: dict[str, Any] = {"scores": _plain(self.mean)}
+        shown: dict[str, Any] = {"scores": plain_numbers(self.mean)}
         if len(self.annotators) > 1:
-            shown["best"] = _plain(self.best)
-            shown["annotators"] = [_plain(row) for row in self.per_annotator]
+            shown["best"] = plain_numbers(self.best)
+            shown["annotators"] = [plain_numbers(row) for row in self.per_annotator]
         if self.shape:
             shown["judged"] = judged(self.shape, self.spacing)
         if self.notes:
@@ -462,7 +462,3 @@ def as_scores(chosen: Sequence[BoundMeasure], rows: list[list[float]], **told: A
         annotators=values,
         **told,
     )
-
-
-def _plain(values: dict[str, float]) -> dict[str, float | str | None]:
-    return {name: plain_number(value) for name, value in values.items()}

@@ -13,7 +13,8 @@ from edgecritic.inputs import Spacing, as_array, as_strength
 from edgecritic.protocols.bootstrap import Bootstrap, PairedTest, bootstrap, paired_bootstrap
 from edgecritic.protocols.class_sweep import sweep_classes
 from edgecritic.protocols.counts import Counts
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.summary import BestPoint, Summary, summarise
 from edgecritic.protocols.sweep import Sweep, as_truths, sweep
 from edgecritic.values import Value

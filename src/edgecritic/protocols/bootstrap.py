@@ -12,7 +12,8 @@ import numpy as np
 from edgecritic.errors import InputError
 from edgecritic.protocols.counts import COLUMNS, Counts
 from edgecritic.protocols.curves import Array, average_precision, best_interpolated_f
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.summary import CountTable, ImageCounts, count_table
 from edgecritic.values import Value
 

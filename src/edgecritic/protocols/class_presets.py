@@ -1,4 +1,4 @@
-"""The protocols of semantic boundaries, as values of `edgecritic.protocols.presets.Protocol`."""
+"""The protocols of semantic boundaries, as values of `edgecritic.protocols.protocol.Protocol`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,8 @@ from edgecritic.maps.target import bounding_box
 from edgecritic.maps.walk import Walk
 from edgecritic.matching.follow import follow
 from edgecritic.protocols.counts import Counts
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import Sweep, counts_with_all_on, pairs_in_place
 
 __all__ = ["class_candidates", "sweep_classes"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic.errors import InputError
-from edgecritic.protocols.curves import Array, f_measure
+from edgecritic.protocols.curves import Array, f_measure, ratio
 from edgecritic.values import Value, rows_of
 
 __all__ = ["Counts", "COLUMNS"]
@@ -211,12 +211,12 @@ class Counts(Value):
     @property
     def recall(self) -> Array:
         """Matched share of the truth, 0 where there is none."""
-        return _ratio(self.matched_truth, self.truth)
+        return ratio(self.matched_truth, self.truth)
 
     @property
     def precision(self) -> Array:
         """Matched share of the candidate, 0 where there is none."""
-        return _ratio(self.matched_candidate, self.candidate)
+        return ratio(self.matched_candidate, self.candidate)
 
     @property
     def f(self) -> Array:
@@ -273,7 +273,3 @@ def _numbers(content: Any, name: str) -> Array:
         return np.asarray(content, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} of counts must be numbers: {error}") from error
-
-
-def _ratio(part: Array, whole: Array) -> Array:
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

@@ -16,6 +16,7 @@ from edgecritic.errors import UnknownNameError
 __all__ = [
     "AP_RULES",
     "ap_rule_name",
+    "ratio",
     "f_measure",
     "interpolated_best",
     "best_interpolated_f",
@@ -56,12 +57,16 @@ def ap_rule_name(rule: str) -> str:
     raise UnknownNameError(f"unknown AP rule {rule!r} (known: {known})")
 
 
+def ratio(part: Array, whole: Array) -> Array:
+    """Return part / whole, 0 where there is no whole."""
+    result: Array = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return result
+
+
 def f_measure(recall: Any, precision: Any) -> Array:
     """Return F = 2PR / (P + R), 0 where both are 0."""
-    above = 2 * np.asarray(precision, dtype=np.float64) * recall
-    below = np.asarray(precision, dtype=np.float64) + recall
-    result: Array = np.divide(above, below, out=np.zeros_like(below), where=below > 0)
-    return result
+    height = np.asarray(precision, dtype=np.float64)
+    return ratio(2 * height * recall, height + recall)
 
 
 def interpolated_best(

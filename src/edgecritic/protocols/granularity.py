@@ -8,7 +8,7 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.protocols.counts import COLUMNS, Counts
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.summary import BestPoint, CountTable, ImageCounts, count_table, summarise
 from edgecritic.values import Value
 

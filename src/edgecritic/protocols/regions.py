@@ -20,7 +20,8 @@ from edgecritic.kernels.hierarchy import find_leaves, join, number_rows
 from edgecritic.measures.regions import as_labels, as_truth_labels, numbered
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.curves import Array
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.values import Value
 
 __all__ = ["Regions", "sweep_hierarchy", "sweep_segmentations"]

@@ -19,7 +19,8 @@ from edgecritic.protocols.curves import (
     recall_at_half_precision,
 )
 from edgecritic.protocols.plots import recall_curve, recall_frame
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.values import Value
 
 __all__ = ["BestPoint", "ImageScore", "CountTable", "Summary", "count_table", "summarise", "ImageCounts"]

@@ -28,7 +28,8 @@ from edgecritic.maps.walk import Walk
 from edgecritic.matching.base import strategies
 from edgecritic.matching.follow import follow
 from edgecritic.protocols.counts import Counts
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.values import Value
 
 __all__ = [

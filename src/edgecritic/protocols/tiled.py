@@ -12,7 +12,8 @@ from edgecritic.inputs import Indices, Spacing, as_spacing
 from edgecritic.maps.bands import thin_levels
 from edgecritic.matching.tiled import match_pixels
 from edgecritic.protocols.counts import Counts
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import Sweep
 
 __all__ = ["level_thresholds", "sweep_levels"]

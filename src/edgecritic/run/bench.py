@@ -12,7 +12,7 @@ from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Resample
 from edgecritic.protocols.benchmark import BenchmarkResult
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.regions import Regions
 from edgecritic.run.cache import open_cache
 from edgecritic.run.classes import class_jobs, judge_classes

@@ -17,7 +17,7 @@ from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.crispness import summarise_crispness
 from edgecritic.protocols.granularity import granularity_oracle
 from edgecritic.protocols.human import human_level
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.class_results import class_differences, class_entries
 from edgecritic.run.judge import TOLERANCE_SHARES, Judged, variants
 from edgecritic.run.results import Failure, failure_rows

@@ -7,7 +7,7 @@ from typing import Any
 
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.bootstrap import Bootstrap, PairedTest
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.summary import Summary
 
 __all__ = ["class_differences", "class_entries", "class_folder", "class_notes"]

@@ -18,7 +18,7 @@ from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.inputs import BoolArray, FloatArray
 from edgecritic.protocols.class_sweep import sweep_classes
 from edgecritic.protocols.classes import ClassRules, nearest_indices, scaled_labels, truth_maps
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.executor import absolute
 from edgecritic.run.judge import Judged, variants
 from edgecritic.run.results import Failure, attempt

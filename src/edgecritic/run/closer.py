@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from edgecritic.datasets.cases import Case
 from edgecritic.datasets.layouts.base import find_maps
 from edgecritic.errors import DataError, InputError
-from edgecritic.run.executor import Progress, absolute, run_tasks
-from edgecritic.run.matching import StudyPart, Task, keep_block, with_photo
+from edgecritic.run.executor import Progress, absolute
+from edgecritic.run.files import with_tuples
+from edgecritic.run.matching import StudyPart, Task, keep_block, run_blocks, with_photo
 from edgecritic.run.results import Failure
 from edgecritic.studies.blocks import OwnMaps, closer_blocks, own_blocks
 from edgecritic.studies.closer import CloserLook, PairLook, look_at_block, middle, summarise_looks
@@ -100,20 +100,14 @@ def run_closer(
     """Look closer at maps, kind by kind; arguments as of `run_parts`. Kinds without a pair are left out."""
     folder = absolute(out)
     work = [Task(block, folder, fresh) for part in parts for block in part.blocks]
-    found: dict[str, list[PairLook]] = {}
-    failures = []
-    for name, result in run_tasks(_look, work, jobs=jobs, cluster=cluster, progress=progress):
-        if isinstance(result, Failure):
-            failures.append(result)
-        else:
-            found[name] = result
+    found, failures = run_blocks(_look, work, jobs=jobs, cluster=cluster, progress=progress)
     looks = []
     for part in parts:
         seen = [one for block in part.blocks for one in found.get(block.name, [])]
         if seen:
             tolerance = middle(part.blocks[0].tolerances)
             looks.append(summarise_looks(seen, maps=part.maps, tolerance=tolerance))
-    return looks, sorted(failures, key=lambda one: (one.message, one.id))
+    return looks, failures
 
 
 def _look(task: Task) -> tuple[str, list[PairLook] | Failure]:
@@ -125,8 +119,4 @@ def _look(task: Task) -> tuple[str, list[PairLook] | Failure]:
     )
     if isinstance(found, Failure):
         return task.block.name, found
-    return task.block.name, [PairLook(**_tuples(row)) for row in found["looks"]]
-
-
-def _tuples(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    return task.block.name, [PairLook(**with_tuples(row)) for row in found["looks"]]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from edgecritic.atomic import replace_file
 from edgecritic.errors import OutputError
 
-__all__ = ["make_folder", "replace_file", "write_json", "write_text"]
+__all__ = ["make_folder", "replace_file", "with_tuples", "write_json", "write_text"]
 
 
 def make_folder(folder: Path) -> Path:
@@ -31,6 +32,11 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """
     with replace_file(path) as stream:
         stream.write(text.encode("utf-8", "backslashreplace"))
+
+
+def with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return lists as tuples, as they were before they became JSON."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:

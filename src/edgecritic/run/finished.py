@@ -14,7 +14,7 @@ from typing import Any
 from edgecritic.datasets.content import PathLike, read_text
 from edgecritic.errors import DataError, InputError, ProtocolMismatchError
 from edgecritic.protocols.counts import Counts
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.bench import BenchRun
 from edgecritic.run.judge import HUMAN, Judged
 from edgecritic.run.plan import DetectorPlan, Plan, read_plan, summed_up

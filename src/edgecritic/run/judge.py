@@ -23,7 +23,7 @@ from edgecritic.inputs import BoolArray, FloatArray
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.crispness import average_crispness
 from edgecritic.protocols.human import human_counts
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import sweep, sweep_maps
 from edgecritic.run.cache import weigh_labels
 from edgecritic.run.judge_tiles import in_tiles, measure_in_tiles, raster_hashes

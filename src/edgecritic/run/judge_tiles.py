@@ -9,7 +9,7 @@ from edgecritic.datasets.cases import Case
 from edgecritic.datasets.content import digest_files
 from edgecritic.datasets.rasters import is_large, raster_levels, raster_pixels
 from edgecritic.errors import DataError, InputError
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.tiled import level_thresholds, sweep_levels
 from edgecritic.run.rasters import common_grid
 

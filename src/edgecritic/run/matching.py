@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from edgecritic.studies.pairs import TOLERANCES
 
 __all__ = [
     *("StudyPart", "Plan", "study_parts", "canny_note", "make_plan", "run_parts", "combine_parts"),
-    *("Task", "keep_block", "parse_share", "with_photo"),
+    *("Task", "keep_block", "parse_share", "run_blocks", "with_photo"),
 ]
 
 DEFAULT_INTER = 24
@@ -42,6 +42,8 @@ DEFAULT_CANNY = 16
 RECORD_VERSION = 1
 _BYTES_PER_PAIR = 4 * 2 * 8 * 4 / 3  # in letters of base 64
 _FILE_BYTES = 1500
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -239,9 +241,21 @@ def run_parts(
     blocks = [block for part in parts for block in part.blocks]
     number, total = share
     work = [Task(block, folder, fresh) for block in blocks[number - 1 :: total]]
-    found: dict[str, BlockScores] = {}
+    return run_blocks(_compute, work, jobs=jobs, cluster=cluster, progress=progress)
+
+
+def run_blocks(
+    compute: Callable[[Task], tuple[str, Found | Failure]],
+    work: Sequence[Task],
+    *,
+    jobs: int | None,
+    cluster: str | None,
+    progress: Progress | None,
+) -> tuple[dict[str, Found], list[Failure]]:
+    """Compute blocks; return what was found by the blocks' names, and what failed, in order."""
+    found: dict[str, Found] = {}
     failures = []
-    for name, result in run_tasks(_compute, work, jobs=jobs, cluster=cluster, progress=progress):
+    for name, result in run_tasks(compute, work, jobs=jobs, cluster=cluster, progress=progress):
         if isinstance(result, Failure):
             failures.append(result)
         else:

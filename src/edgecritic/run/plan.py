@@ -15,11 +15,11 @@ from edgecritic.datasets.cases import Dataset
 from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError, EdgeCriticError
 from edgecritic.protocols.benchmark import BenchmarkResult
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.bench_results import crispness_of, oracle_of, pooled, results_record
 from edgecritic.run.class_results import class_notes
 from edgecritic.run.classes import ClassJob, class_settings
-from edgecritic.run.files import write_json
+from edgecritic.run.files import with_tuples, write_json
 from edgecritic.run.judge import Job, Judged, human_settings, settings
 from edgecritic.run.results import Failure
 from edgecritic.run.store import RECORDS, REGIONS, record_key
@@ -153,16 +153,11 @@ def read_plan(folder: Path) -> Plan:
         content = json.loads(read_text(file, limit=_MOST_BYTES))
         if content.pop("schema") != _SCHEMA:
             raise DataError("is of another version", path=file, remedy="run edgecritic bench again")
-        fields = {**content, "protocol": Protocol(**_tuples(content["protocol"]))}
-        detectors = tuple(DetectorPlan(**_tuples(one)) for one in content["detectors"])
+        fields = {**content, "protocol": Protocol(**with_tuples(content["protocol"]))}
+        detectors = tuple(DetectorPlan(**with_tuples(one)) for one in content["detectors"])
         return Plan(**{**fields, "extras": tuple(content["extras"]), "detectors": detectors})
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(f"is no plan of a run: {error}", path=file) from error
-
-
-def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return lists as tuples, as they were before they became JSON."""
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
 
 
 def summed_up(

@@ -6,7 +6,8 @@ import os
 
 from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError, EdgeCriticError
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 
 __all__ = ["load_protocol", "find_protocol"]
 
@@ -17,7 +18,7 @@ _LIMIT = 2**14
 def load_protocol(path: str | os.PathLike[str]) -> Protocol:
     """Read a protocol from a TOML file.
 
-    The file holds the fields of :class:`~edgecritic.protocols.presets.Protocol`, and usually a base::
+    The file holds the fields of :class:`~edgecritic.protocols.protocol.Protocol`, and usually a base::
 
         id = "my-lab"
         base = "bsds"

@@ -24,7 +24,7 @@ from edgecritic.protocols.curves import (
     best_interpolated_f,
     f_measure,
 )
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.summary import BestPoint
 from edgecritic.values import Value
 

@@ -11,7 +11,7 @@ from edgecritic.datasets.cases import Case, Dataset
 from edgecritic.datasets.content import digest
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.errors import EdgeCriticError, InputError
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.region_summary import summarise_regions
 from edgecritic.protocols.regions import Regions, sweep_hierarchy, sweep_segmentations
 from edgecritic.run.bench_results import SCHEMA, detector_folder, versions

@@ -20,7 +20,7 @@ from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Resample
 from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.counts import Counts
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import sweep
 from edgecritic.run.cache import open_cache, weigh_labels
 from edgecritic.run.executor import Progress, absolute, run_tasks

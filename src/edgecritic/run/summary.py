@@ -15,7 +15,7 @@ from edgecritic.measures.evidence import Confusion
 from edgecritic.measures.label_maps import Label
 from edgecritic.measures.labels import CaseScores, ScoredMap
 from edgecritic.run.score_results import ScoreRun, named_scores
-from edgecritic.values import plain_number
+from edgecritic.values import plain_numbers
 
 __all__ = ["read_summary", "summary_of"]
 
@@ -43,10 +43,11 @@ def summary_of(run: ScoreRun) -> dict[str, Any] | None:
     keys = sorted({key for case in cases for key in case["metrics"]}, key=_numbers)
     means = {key: _mean([case["metrics"][key] for case in cases if key in case["metrics"]]) for key in keys}
     return {
-        "foreground_mean": _plain(_mean(list(means.values()))),
-        "mean": {key: _plain(row) for key, row in means.items()},
+        "foreground_mean": plain_numbers(_mean(list(means.values()))),
+        "mean": {key: plain_numbers(row) for key, row in means.items()},
         "metric_per_case": [
-            {**case, "metrics": {key: _plain(row) for key, row in case["metrics"].items()}} for case in cases
+            {**case, "metrics": {key: plain_numbers(row) for key, row in case["metrics"].items()}}
+            for case in cases
         ],
     }
 
@@ -103,10 +104,6 @@ def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     names = dict.fromkeys(name for row in rows for name in row)
     known = {name: [row[name] for row in rows if not math.isnan(row.get(name, math.nan))] for name in names}
     return {name: sum(values) / len(values) if values else math.nan for name, values in known.items()}
-
-
-def _plain(row: Mapping[str, float]) -> dict[str, Any]:
-    return {name: plain_number(value) for name, value in row.items()}
 
 
 def _key(one: ScoredMap) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from edgecritic.annotators.raters import matched_units
 from edgecritic.errors import InputError
 from edgecritic.figures import show_map
-from edgecritic.inputs import BoolArray, as_mask
+from edgecritic.inputs import BoolArray, as_mask, mask_of
 from edgecritic.measures.checks import check_positive
 from edgecritic.measures.scoring import choose, score
 from edgecritic.values import Value
@@ -161,9 +161,7 @@ class _Votes(NamedTuple):
 
     def drawn(self, level: int) -> BoolArray:
         """Return the map of what has at least `level` votes."""
-        mask = np.zeros(self.shape, dtype=np.bool_)
-        mask.reshape(-1)[self.raster[self.table.sum(axis=0) >= level]] = True
-        return mask
+        return mask_of(self.raster[self.table.sum(axis=0) >= level], self.shape)
 
 
 def _votes(maps: Sequence[BoolArray], method: str, tolerance: float | None) -> _Votes:

@@ -181,7 +181,7 @@ def load_trials(request: Request, session: Session, document: Any) -> Response:
 
 def experiment_page(request: Request, session: Session) -> Response:
     """Show the owner an experiment."""
-    experiment = _experiment(request, session)
+    experiment = experiment_of(request, session)
     return page(
         request,
         "experiment.html",
@@ -195,7 +195,7 @@ def experiment_page(request: Request, session: Session) -> Response:
 
 def live(request: Request, session: Session) -> Response:
     """Send what the owner's page shows, for its refresh."""
-    experiment = _experiment(request, session)
+    experiment = experiment_of(request, session)
     parts = progress(session, experiment)
     html = studio_of(request).templates.get_template("_progress.html").render(**parts)
     risks, kept = ([one.as_dict() for one in parts[name]] for name in ("risks", "kept"))
@@ -265,7 +265,7 @@ def invite(request: Request, session: Session, document: Any) -> Response:
     names = document.get("names") if isinstance(document, dict) else None
     if not isinstance(names, list):
         raise InputError("names must be a list")
-    invited = experiments.invite_subjects(session, _experiment(request, session), names)
+    invited = experiments.invite_subjects(session, experiment_of(request, session), names)
     listed = [{"id": one.id, "name": one.name, "path": f"/i/{token}"} for one, token in invited]
     return JSONResponse({"invited": listed})
 
@@ -302,7 +302,7 @@ def close(request: Request, session: Session, _form: dict[str, str]) -> Response
 
 def answers_csv(request: Request, session: Session) -> Response:
     """Send all answers."""
-    experiment = _experiment(request, session)
+    experiment = experiment_of(request, session)
     names = {str(one.id): one.name for one in projects.people_of(session, experiment_id=experiment.id)}
     table = files.comparisons_csv(*results.choices_of(session, experiment), names)
     return _download(table, "text/csv", "answers.csv")
@@ -310,13 +310,13 @@ def answers_csv(request: Request, session: Session) -> Response:
 
 def votes_csv(request: Request, session: Session) -> Response:
     """Send the majority votes."""
-    table = files.votes_csv(*results.choices_of(session, _experiment(request, session)))
+    table = files.votes_csv(*results.choices_of(session, experiment_of(request, session)))
     return _download(table, "text/csv", "votes.csv")
 
 
 def risk_svg(request: Request, session: Session) -> Response:
     """Send the figure, without the subjects that the rules leave out."""
-    experiment = _experiment(request, session)
+    experiment = experiment_of(request, session)
     trials, answers = results.choices_of(session, experiment)
     left_out = excluded(trials, answers, experiments.rules_of(experiment))
     return _download(
@@ -326,11 +326,12 @@ def risk_svg(request: Request, session: Session) -> Response:
 
 def document(request: Request, session: Session) -> Response:
     """Send trials and answers, so that the experiment can be counted or repeated elsewhere."""
-    text = experiment_json(session, _experiment(request, session))
+    text = experiment_json(session, experiment_of(request, session))
     return _download(text, "application/json", "experiment.json")
 
 
-def _experiment(request: Request, session: Session) -> Experiment:
+def experiment_of(request: Request, session: Session) -> Experiment:
+    """Return the experiment whose number is in the path."""
     return experiments.get_experiment(session, whole(request, "experiment"))
 
 

@@ -14,9 +14,9 @@ from edgecritic.studio import experiments, subject_views
 from edgecritic.studio.app import page, studio_of, whole
 from edgecritic.studio.experiment_zip import experiment_zip
 from edgecritic.studio.exports import send_zip
-from edgecritic.studio.judge_views import schedule_document, trials_page
+from edgecritic.studio.judge_views import experiment_of, schedule_document, trials_page
 from edgecritic.studio.languages import LANGUAGES, texts_in
-from edgecritic.studio.models import Experiment, Participation, Project
+from edgecritic.studio.models import Participation, Project
 from edgecritic.studio.pictures import encode_png
 from edgecritic.studio.problems import NotFound
 from edgecritic.studio.procedure import KINDS, Procedure
@@ -41,7 +41,7 @@ def routes() -> list[RuledRoute]:
 
 def procedure_page(request: Request, session: Session) -> Response:
     """Show the owner what subjects go through; it can be changed until the experiment starts."""
-    experiment = _experiment(request, session)
+    experiment = experiment_of(request, session)
     return page(
         request,
         "procedure.html",
@@ -54,7 +54,7 @@ def procedure_page(request: Request, session: Session) -> Response:
 
 def procedure_document(request: Request, session: Session) -> Response:
     """Send the procedure, the usual texts of every language, and what the editor has to know of the rest."""
-    experiment = _experiment(request, session)
+    experiment = experiment_of(request, session)
     settings = experiment.settings
     about: dict[str, Any] = {name: settings[name] for name in ("practice", "checks")}
     about |= {"procedure": experiments.procedure_of(experiment).as_dict(), "kinds": KINDS}
@@ -77,7 +77,7 @@ def change(request: Request, session: Session, document: Any) -> Response:
 
 def preview(request: Request, session: Session) -> Response:
     """Show the owner a part as subjects see it; nothing is stored."""
-    experiment, part = _experiment(request, session), request.path_params["part"]
+    experiment, part = experiment_of(request, session), request.path_params["part"]
     here = f"/experiments/{experiment.id}/preview"
     if part in ("trials", "schedule"):
         slots = experiments.preview_schedule(session, experiment)
@@ -99,19 +99,15 @@ def preview(request: Request, session: Session) -> Response:
 
 def preview_map(request: Request, session: Session) -> Response:
     """Send a map of a trial to the owner: black edges on white."""
-    experiment, side = _experiment(request, session), request.path_params["side"]
+    experiment, side = experiment_of(request, session), request.path_params["side"]
     shown = experiments.map_of(session, experiment, whole(request, "trial"), side)
     return Response(encode_png(np.where(shown.map, 0, 255).astype(np.uint8)), media_type="image/png")
 
 
 def export(request: Request, session: Session) -> Response:
     """Send everything of an experiment as one file."""
-    experiment = _experiment(request, session)
+    experiment = experiment_of(request, session)
     return send_zip(lambda path: experiment_zip(session, experiment, path), experiment.name)
-
-
-def _experiment(request: Request, session: Session) -> Experiment:
-    return experiments.get_experiment(session, whole(request, "experiment"))
 
 
 def _count(document: dict[str, Any], name: str, usual: int) -> int:

@@ -15,7 +15,8 @@ from edgecritic.protocols.benchmark import Benchmark, BenchmarkResult
 from edgecritic.protocols.class_sweep import sweep_classes
 from edgecritic.protocols.classes import truth_maps
 from edgecritic.protocols.counts import Counts
-from edgecritic.protocols.presets import Protocol, get_protocol
+from edgecritic.protocols.presets import get_protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import sweep
 from edgecritic.training.batches import Sample, left_out, probabilities
 from edgecritic.training.loop import Loop

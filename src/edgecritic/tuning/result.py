@@ -13,9 +13,10 @@ from edgecritic.errors import InputError
 from edgecritic.figures import axes_of, look
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray
+from edgecritic.protocols.curves import ratio
 from edgecritic.tables import arrow
 from edgecritic.tuning.ladder import Ladder
-from edgecritic.tuning.table import best_table
+from edgecritic.tuning.table import best_place, best_table
 from edgecritic.values import Value
 
 __all__ = ["Best", "Rates", "Tuning", "matched_measures"]
@@ -99,7 +100,7 @@ class Tuning(Value):
         measures ``precision`` and ``recall(strategy=exact)``.
         """
         tp, fp, fn, tn = self.confusion[self._detector(detector)].T.astype(np.float64)
-        return _ratio(fp, fp + tn), _ratio(tp, tp + fn)
+        return ratio(fp, fp + tn), ratio(tp, tp + fn)
 
     def rates(self, detector: str, strategy: str | None = None) -> Rates:
         """Return the rates of ROC and precision-recall curves, under strict overlap or a strategy.
@@ -110,11 +111,11 @@ class Tuning(Value):
         if strategy is None:
             false, true = self.roc(detector)
             tp, fp = self.confusion[self._detector(detector)].T[:2].astype(np.float64)
-            return Rates(false, true, _ratio(tp, tp + fp))
+            return Rates(false, true, ratio(tp, tp + fp))
         precision, recall = (self.curve(detector, name) for name in matched_measures(strategy))
         row = self._detector(detector)
         negatives = self.confusion[row][:, [1, 3]].sum(axis=1) / max(self.truths, 1)
-        return Rates(_ratio((1 - precision) * self.counts[row], negatives), recall, precision)
+        return Rates(ratio((1 - precision) * self.counts[row], negatives), recall, precision)
 
     def without_maps(self) -> Tuning:
         """Return the same numbers without what the maps are cut from; much smaller."""
@@ -122,10 +123,8 @@ class Tuning(Value):
 
     def winner(self, measure: str) -> str:
         """Return the detector whose best value is best, the first of equals."""
-        values = [self.best(name, measure).value for name in self.detectors]
-        falling = self.better[self._measure(measure)] == "lower"
-        order = np.nan_to_num(values, nan=np.inf if falling else -np.inf)
-        return self.detectors[int(np.argmin(order) if falling else np.argmax(order))]
+        values = np.array([self.best(name, measure).value for name in self.detectors])
+        return self.detectors[best_place(values, self.better[self._measure(measure)])]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the curves: a row per detector and threshold with the pixels and all measures."""
@@ -240,10 +239,6 @@ def matched_measures(strategy: str | Id) -> tuple[str, str]:
     parsed = Id.parse(strategy)
     first, second = (str(Id.parse(f"{name}(strategy={parsed})")) for name in ("precision", "recall"))
     return first, second
-
-
-def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 def _plain(value: float) -> float | None:

@@ -21,7 +21,8 @@ from edgecritic.datasets.class_cases import ClassCase
 from edgecritic.datasets.rasters import Window
 from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.figures import COLOURS, FALSE_ALARM, HIT, MISS, SHADES
-from edgecritic.protocols.presets import PRESETS, Protocol
+from edgecritic.protocols.presets import PRESETS
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.cores import usable_cores
 from edgecritic.run.judge import STRATEGIES, Judged, Loaded
 from edgecritic.view.classes import OpenedClass

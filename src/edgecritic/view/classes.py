@@ -15,7 +15,7 @@ from edgecritic.inputs import BoolArray, FloatArray
 from edgecritic.maps.suppression import suppress
 from edgecritic.protocols.class_sweep import class_candidates, sweep_classes
 from edgecritic.protocols.counts import Counts
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.classes import ClassJob, case_hashes, class_case_maps, class_strengths
 from edgecritic.run.judge import Judged
 from edgecritic.view.opened import State, View, asks_as_judged, view_of

@@ -7,7 +7,8 @@ from dataclasses import fields
 from typing import Any
 
 from edgecritic.ids import Id
-from edgecritic.protocols.presets import PRESETS, Protocol
+from edgecritic.protocols.presets import PRESETS
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.view.gallery import Detector
 from edgecritic.view.opened import State
 

@@ -15,7 +15,7 @@ from edgecritic.datasets.names import natural_key
 from edgecritic.errors import DataError, InputError
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.human import human_level
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.summary import Summary
 from edgecritic.run.bench_results import pooled
 from edgecritic.run.classes import ClassJob, class_jobs, judge_classes

@@ -20,7 +20,7 @@ from edgecritic.matching.base import match, within_tolerance
 from edgecritic.matching.follow import pool_matchings
 from edgecritic.matching.result import Matching
 from edgecritic.protocols.counts import Counts
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import candidate_at, sweep, sweep_maps
 from edgecritic.run.cores import usable_cores
 from edgecritic.run.judge import Judged, Loaded

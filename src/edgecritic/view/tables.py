@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.protocols.counts import COLUMNS, Counts
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.judge import STRATEGIES, Judged
 from edgecritic.view.classes import OpenedClass
 from edgecritic.view.gallery import Gallery

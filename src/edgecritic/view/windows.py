@@ -13,7 +13,7 @@ from edgecritic.datasets.rasters import Window, mask_window, raster_overview, st
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, FloatArray
-from edgecritic.protocols.presets import Protocol
+from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.judge import Judged, Reading
 from edgecritic.run.judge_tiles import raster_hashes
 from edgecritic.run.rasters import common_grid

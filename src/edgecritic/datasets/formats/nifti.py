@@ -16,7 +16,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import check_size, fill
+from edgecritic.datasets._guard import check_end, check_size, fill
 from edgecritic.datasets.formats.base import file_format
 from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Geometry
@@ -56,7 +56,7 @@ def nifti_geometry(data: bytes, verify: bool) -> Geometry:
             left = check_size(shape, 2 * header.dtype.itemsize) * header.dtype.itemsize
             while left > 0:
                 left -= len(fill(stream, min(left, _STEP)))
-            _end(stream)
+            check_end(stream)
     if header.affine is None:
         return Geometry.of_spacing(header.sizes[:3], shape)
     return Geometry.of(header.affine, shape)
@@ -129,19 +129,13 @@ def _shape(header: _Header) -> tuple[int, ...]:
     return shape
 
 
-def _end(stream: IO[bytes]) -> None:
-    """Refuse a stream that goes on; at the end of a packed one its checksum and length are verified."""
-    if stream.read(1):
-        raise DataError("goes on after the voxels that its header declares; the file is damaged")
-
-
 def _load(stream: IO[bytes]) -> NDArray[Any]:
     header = _header(stream)
     shape = _shape(header)
     scaled = header.slope != 0 and math.isfinite(header.slope) and (header.slope, header.shift) != (1, 0)
     voxels = check_size(shape, header.dtype.itemsize + (8 if scaled else header.dtype.itemsize))
     array: NDArray[Any] = np.frombuffer(fill(stream, voxels * header.dtype.itemsize), header.dtype)
-    _end(stream)
+    check_end(stream)
     if scaled:
         array = _scaled(array, header.slope, header.shift)
     elif header.dtype.byteorder == ">":
