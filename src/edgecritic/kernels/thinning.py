@@ -1,4 +1,4 @@
-"""Thinning of maps that grow by the two-subiteration rule of Guo and Hall.
+"""Thinning of maps, whole ones and such that grow, by the two-subiteration rule of Guo and Hall.
 
 A flat grid with a margin of at least one pixel, which is never set, is thinned. Neighbours are numbered as in
 the paper, anticlockwise from the east: E, NE, N, NW, W, SW, S, SE; bit i of a neighbourhood's code is set if
@@ -21,7 +21,7 @@ from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.peeling import NEVER, _removable, empty_rows, first_cell, flip_cell, peel
 from edgecritic.kernels.windows import lowest_bit, rest_of
 
-__all__ = ["Growth", "deletion_table", "neighbour_steps", "start_growth", "grow"]
+__all__ = ["Growth", "deletion_table", "neighbour_steps", "slim_rows", "start_growth", "grow"]
 
 _THIN, _TOUCHED = 1, 2
 
@@ -233,13 +233,23 @@ def _stripped(bits: UInt64s, row: int) -> UInt64s:
 
 
 @kernel
+def slim_rows(bits: UInt64s, row: int) -> UInt64s:
+    """Return the thin map of a map, both as words; see `edgecritic.kernels.peeling`."""
+    left = _stripped(bits, row)
+    peel(left, np.empty(0, dtype=np.int32), row, False)
+    return left
+
+
+@kernel
 def _rethin(times: Int32s, bits: UInt64s, slim: UInt64s, touched: Int64s, row: int, timed: bool) -> int:
     """Thin the map anew, with removal times if `timed`; list what comes or goes; return how many."""
     if timed:
         for p in range(times.size):
             times[p] = NEVER if times[p] > 0 else 0
-    left = bits.copy() if timed else _stripped(bits, row)
-    peel(left, times, row, timed)
+        left = bits.copy()
+        peel(left, times, row, True)
+    else:
+        left = slim_rows(bits, row)
     n_touched = 0
     for word in range(bits.size):
         differs = left[word] ^ slim[word]
