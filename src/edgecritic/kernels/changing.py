@@ -50,14 +50,38 @@ def new_changing(web: WebOfLinks, state: State, pixels: int) -> Changing:
 
 
 @inlined
+def _take_free(links: Links, state: State, row: int) -> int:
+    """Give a new row its cheapest place if nobody has it: return the column or `ALONE`, else `ABSENT`."""
+    price, mate, scale = state.columns.price, state.columns.mate, state.scale
+    best = state.rows.alone[row]
+    column = ALONE
+    for link in range(links.start[row], links.start[row + 1]):
+        scaled = links.cost[link] * scale
+        if scaled >= best:
+            break
+        value = scaled - price[links.other[link]]
+        if value < best:
+            best = value
+            column = links.other[link]
+    if column != ALONE and mate[column] != ALONE:
+        return ABSENT
+    state.rows.price[row] = best
+    state.rows.mate[row] = column
+    if column != ALONE:
+        mate[column] = row
+    return column
+
+
+@inlined
 def _update(problem: Changing, removed: Int32s, added: Int32s, owed: Int32s, turns: Int32s, size: int) -> int:
     """Take rows out and bring rows in; the matching is optimal again at the end.
 
     New rows are brought in before the columns that lost their rows are settled: a row that moved by a
-    pixel then simply takes over the column of its predecessor.
+    pixel then simply takes over the column of its predecessor. Those whose cheapest place is free come first;
+    the others search for theirs.
 
     Behind the first `size` entries of `turns` comes the pixel of every row that is matched now, and ~pixel
-    of every row that no longer is; returned is the new size. `owed` is work space.
+    of every row that no longer is; returned is the new size. `owed` is work space, and so is `added` at last.
     """
     pixel_of = problem.web.pixel_of
     rows, columns, scale = problem.state
@@ -72,7 +96,18 @@ def _update(problem: Changing, removed: Int32s, added: Int32s, owed: Int32s, tur
             columns.mate[column] = ALONE
             owed[owed_count] = column
             owed_count += 1
-    for row in added:
+    waiting = 0
+    for at in range(added.size):
+        row = added[at]
+        column = _take_free(problem.web.rows, problem.state, row)
+        if column >= 0:
+            turns[size] = pixel_of[row]
+            size += 1
+        elif column == ABSENT:
+            added[waiting] = row
+            waiting += 1
+    for at in range(waiting):
+        row = added[at]
         rows.price[row] = 0  # no price of a column is above 0, so no reduced cost is below
         loser, column = find_end(problem.web.rows, rows, columns, scale, problem.search, row)
         if column != ALONE or loser != row:

@@ -1,4 +1,4 @@
-"""Thinning of maps that grow by the two-subiteration rule of Guo and Hall.
+"""Thinning of maps, whole ones and such that grow, by the two-subiteration rule of Guo and Hall.
 
 A flat grid with a margin of at least one pixel, which is never set, is thinned. Neighbours are numbered as in
 the paper, anticlockwise from the east: E, NE, N, NW, W, SW, S, SE; bit i of a neighbourhood's code is set if
@@ -18,15 +18,18 @@ import numpy as np
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Bytes, Int32s, Int64s, UInt64s
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.peeling import NEVER, empty_rows, first_cell, flip_cell, peel
+from edgecritic.kernels.peeling import NEVER, _removable, empty_rows, first_cell, flip_cell, peel
 from edgecritic.kernels.windows import lowest_bit, rest_of
 
-__all__ = ["Growth", "deletion_table", "neighbour_steps", "start_growth", "grow"]
+__all__ = ["Growth", "deletion_table", "neighbour_steps", "slim_rows", "start_growth", "grow"]
 
 _THIN, _TOUCHED = 1, 2
 
 _PATIENCE = 6
 """A step goes pixel by pixel as long as it takes less than one judgement for every 6 pixels of the map."""
+
+_MANY = 8
+"""All words are looked at until fewer than one of so many changes; then those beside others that changed."""
 
 _EFFORT = 2
 """The least number of judgements that a new pixel is expected to take."""
@@ -197,13 +200,56 @@ def _add(added: Int64s, times: Int32s, fresh: Int64s, bits: UInt64s, row: int) -
 
 
 @kernel
+def _strip(bits: UInt64s, gone: UInt64s, width: int, second: bool) -> int:
+    """Make one sub-iteration of the whole map; return how many words lost pixels.
+
+    `bits` has one word more before the first. All neighbours are read from arrays that begin with them, which
+    lets the processor look at several words at once. `gone` is work space, a word for each that is looked at.
+    """
+    nw, n, ne = bits, bits[1:], bits[2:]
+    w, here, e = bits[width:], bits[width + 1 :], bits[width + 2 :]
+    sw, s, se = bits[2 * width :], bits[2 * width + 1 :], bits[2 * width + 2 :]
+    changed = 0
+    for i in range(gone.size):
+        square = (nw[i], n[i], ne[i], w[i], here[i], e[i], sw[i], s[i], se[i])
+        gone[i] = _removable(square, 4, 3, second)  # type: ignore[arg-type]
+        changed += gone[i] != 0
+    for i in range(gone.size):
+        here[i] &= ~gone[i]
+    return changed
+
+
+@kernel
+def _stripped(bits: UInt64s, row: int) -> UInt64s:
+    """Return a copy of the map after the first sub-iterations: an even number, until few words change."""
+    width = (row + 63) >> 6
+    left = np.zeros(bits.size + 1, dtype=np.uint64)
+    gone = np.empty(left.size - 2 * width - 2, dtype=np.uint64)
+    for word in range(bits.size):
+        left[word + 1] = bits[word]
+    while _strip(left, gone, width, False) + _strip(left, gone, width, True) > gone.size // _MANY:
+        pass
+    return left[1:]
+
+
+@kernel
+def slim_rows(bits: UInt64s, row: int) -> UInt64s:
+    """Return the thin map of a map, both as words; see `edgecritic.kernels.peeling`."""
+    left = _stripped(bits, row)
+    peel(left, np.empty(0, dtype=np.int32), row, False)
+    return left
+
+
+@kernel
 def _rethin(times: Int32s, bits: UInt64s, slim: UInt64s, touched: Int64s, row: int, timed: bool) -> int:
     """Thin the map anew, with removal times if `timed`; list what comes or goes; return how many."""
     if timed:
         for p in range(times.size):
             times[p] = NEVER if times[p] > 0 else 0
-    left = bits.copy()
-    peel(left, times, row, timed)
+        left = bits.copy()
+        peel(left, times, row, True)
+    else:
+        left = slim_rows(bits, row)
     n_touched = 0
     for word in range(bits.size):
         differs = left[word] ^ slim[word]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.peeling import NEVER, empty_rows, thin_pixels
+from edgecritic.kernels.peeling import empty_rows
 from edgecritic.kernels.steps import grow_steps
-from edgecritic.kernels.thinning import start_growth
+from edgecritic.kernels.thinning import slim_rows, start_growth
 
 __all__ = ["thin", "ThinningSweep", "pixels_by_threshold"]
 
@@ -53,8 +53,14 @@ def thin(map: Any) -> BoolArray:  # noqa: A002
     """
     mask = as_mask(map)
     grid = _grid(mask.shape)
-    times = thin_pixels(grid.embed(mask).view(np.uint8), empty_rows(grid), grid.strides[0])
-    return np.equal(times.reshape(grid.padded)[1:-1, 1:-1], NEVER)
+    bits = empty_rows(grid)
+    cells = np.zeros((grid.padded[0], 64 * (bits.size // grid.padded[0])), dtype=np.bool_)
+    inside = cells[1:-1, 1 : grid.padded[1] - 1]
+    inside[...] = mask
+    bits[:-1] = np.packbits(cells, bitorder="little").view("<u8")
+    slim = slim_rows(bits, grid.strides[0])[:-1].astype("<u8", copy=False)
+    cells[...] = np.unpackbits(slim.view(np.uint8), bitorder="little").reshape(cells.shape)
+    return inside.copy()
 
 
 class ThinningSweep:

@@ -99,6 +99,7 @@ def families() -> list[list[Part]]:
             ("exact matching of dense maps", _match_checkerboard),
             ("exact matching under change", _change_exact_matching),
             ("thin", _thin),
+            ("thin, in bands", _thin_in_bands),
             ("thin, threshold by threshold", _thin_sweep),
             ("sweep of thresholds", _sweep),
             ("annotators and studies", _studies),
@@ -202,6 +203,12 @@ def _thin() -> None:
 
     candidate, truth = tiny_pair(2)
     thin(candidate | truth)
+
+
+def _thin_in_bands() -> None:
+    from edgecritic.maps.bands import thin_levels
+
+    thin_levels(tiny_pair(2)[0].view(np.uint8), 1)
 
 
 def _thin_sweep() -> None:
