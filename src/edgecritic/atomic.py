@@ -36,18 +36,18 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(path)
     temporary: Path | None = None
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         temporary, stream = _new_part(target.parent)
         with _still_locked(stream):
             with stream:  # some file systems tell only at the end that the disk is full
                 yield stream
             temporary.replace(target)
+        temporary = None
     except OSError as error:
         raise OutputError(f"cannot be written ({error.strerror or error})", path=target) from error
     finally:
         if temporary is not None:
             with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+                temporary.unlink()
 
 
 def remove_parts(folder: str | os.PathLike[str]) -> int:
@@ -92,12 +92,16 @@ def try_lock(stream: BinaryIO) -> bool | None:
 
 
 def _new_part(folder: Path) -> tuple[Path, BinaryIO]:
-    """Open a new temporary file under a lock of this process."""
+    """Open a new temporary file under a lock of this process; make the folder if it is missing."""
     while True:
         path = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
-        stream = path.open("xb")
         try:
-            # Between the two lines above `remove_parts` may have taken it for that of a killed process.
+            stream = path.open("xb")
+        except FileNotFoundError:
+            folder.mkdir(parents=True, exist_ok=True)
+            stream = path.open("xb")
+        try:
+            # Before it was locked `remove_parts` may have taken it for that of a killed process.
             if try_lock(stream) is not False and path.exists():
                 return path, stream
         except BaseException:

@@ -6,6 +6,7 @@ import ast
 import keyword
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from edgecritic.errors import InputError
 
@@ -63,13 +64,19 @@ class Id:
         if isinstance(text, Id):
             return text
         try:
-            tree = ast.parse(text.strip(), mode="eval").body
-            parsed = cls(tree.id) if isinstance(tree, ast.Name) else _value(tree)
+            return _parsed(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError, AttributeError, TypeError):
-            parsed = None
-        if not isinstance(parsed, Id):
-            raise InputError(f"an id has the form name or name(key=value, …), got {shown(text)}")
-        return parsed
+            told = f"an id has the form name or name(key=value, …), got {shown(text)}"
+            raise InputError(told) from None
+
+
+@lru_cache(maxsize=1024)  # the same few ids are read again for every image
+def _parsed(text: str) -> Id:
+    tree = ast.parse(text.strip(), mode="eval").body
+    parsed = Id(tree.id) if isinstance(tree, ast.Name) else _value(tree)
+    if not isinstance(parsed, Id):
+        raise TypeError("a value, not an id")
+    return parsed
 
 
 def shown(value: object) -> str:

@@ -72,6 +72,7 @@ class Registry(Generic[Info]):
         self._group = group
         self._entries: dict[str, Entry[Info]] = {}
         self._discovered = False
+        self._ordered: tuple[dict[str, Entry[Info]], tuple[Entry[Info], ...]] = ({}, ())
 
     def add(self, name: str, function: Callable[..., Any], info: Info) -> None:
         """Register `function` under `name`; its keyword-only parameters become the id's parameters."""
@@ -86,8 +87,19 @@ class Registry(Generic[Info]):
         self._entries[name] = Entry(name, function, info, MappingProxyType(parameters))
 
     def __iter__(self) -> Iterator[Entry[Info]]:
+        return iter(self.all())
+
+    def all(self) -> tuple[Entry[Info], ...]:
+        """All entries, by name: the same tuple until another one is registered."""
         self._discover()
-        return iter(sorted(self._entries.values(), key=attrgetter("name")))
+        known, ordered = self._ordered
+        if known != self._entries:
+            known, ordered = (
+                dict(self._entries),
+                tuple(sorted(self._entries.values(), key=attrgetter("name"))),
+            )
+            self._ordered = known, ordered
+        return ordered
 
     def names(self) -> list[str]:
         """All names, sorted."""

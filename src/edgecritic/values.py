@@ -48,9 +48,15 @@ class Value:
     _hidden: ClassVar[tuple[str, ...]] = ()
     """Fields that are left out of ``as_dict``, ``rows`` and so of all files: large arrays, for example."""
 
+    _field_names: ClassVar[tuple[str, ...]] = ()
+    _compared_names: ClassVar[tuple[str, ...]] = ()
+
     def __init_subclass__(cls, *, kw_only: bool = True, **more: Any) -> None:
         super().__init_subclass__(**more)
         dataclasses.dataclass(frozen=True, kw_only=kw_only, eq=False, repr=False)(cls)
+        found = dataclasses.fields(cls)  # type: ignore[arg-type]
+        cls._field_names = tuple(each.name for each in found)
+        cls._compared_names = tuple(each.name for each in found if each.compare)
 
     def __post_init__(self) -> None:
         for name, content in self._contents():
@@ -60,8 +66,9 @@ class Value:
                 object.__setattr__(self, name, view)
 
     def _contents(self, *, compared: bool = False) -> list[tuple[str, Any]]:
-        found = dataclasses.fields(self)  # type: ignore[arg-type]
-        return [(each.name, getattr(self, each.name)) for each in found if each.compare or not compared]
+        return [
+            (name, getattr(self, name)) for name in (self._compared_names if compared else self._field_names)
+        ]
 
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not self.__class__:

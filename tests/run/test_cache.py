@@ -11,6 +11,7 @@ import pytest
 
 from edgecritic.annotators.perceptual import strength
 from edgecritic.datasets.synthetic import write
+from edgecritic.protocols.human import human_counts
 from edgecritic.run import cache
 from edgecritic.run.annotators import run_annotators
 from edgecritic.run.bench import run_bench
@@ -81,6 +82,18 @@ def test_the_labels_come_back_as_they_were(place):
     assert cache.weigh_labels(maps, tolerance=3.0, cache=place) == strength(maps, tolerance=3.0)
     assert cache.weigh_labels(maps[:2], tolerance=2.0, cache=place) == strength(maps[:2], tolerance=2.0)
     assert len(list(place.iterdir())) == 3
+
+
+def test_people_are_counted_alike_with_and_without_the_cache(place, matched):
+    random = np.random.default_rng(0)
+    maps = [random.random((20, 30)) < 0.1 for _ in range(4)]
+    expected = human_counts(maps, tolerance=2.0)
+    assert cache.count_people(maps, tolerance=2.0) == expected
+    for _ in range(2):
+        assert cache.count_people(maps, tolerance=2.0, cache=place) == expected
+    assert len(matched) == 2
+    assert cache.weigh_labels(maps, tolerance=2.0, cache=place).human_counts() == expected
+    assert len(matched) == 2
 
 
 def test_what_was_not_used_for_longest_goes_first(tmp_path):

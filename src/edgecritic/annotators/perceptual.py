@@ -97,10 +97,7 @@ class LabelStrength(Value):
 
         The same as :func:`edgecritic.protocols.human.human_counts`, without matching anew.
         """
-        sizes = int(np.trace(self.matches))
-        hit = int(self.matches.sum()) - sizes
-        seen = sum(int(np.count_nonzero(partners)) for partners in self.partners)
-        return Counts.of_one((hit, (self.annotators - 1) * sizes, seen, sizes), threshold=1.0)
+        return counts_of_labels(self.matches, self.partners)
 
     def plot(self, ax: Any = None, *, photo: Any = None) -> Any:
         """Draw the labels coloured by strength into `ax`, or into a new figure; return the axes."""
@@ -111,6 +108,14 @@ class LabelStrength(Value):
 
     def _kept(self, keep: Sequence[BoolArray]) -> list[BoolArray]:
         return [mask_of(pixels[chosen], self.shape) for pixels, chosen in zip(self.pixels, keep, strict=True)]
+
+
+def counts_of_labels(matches: NDArray[np.int64], partners: Sequence[NDArray[Any]]) -> Counts:
+    """Return what `LabelStrength.human_counts` does, of the fields of the same names."""
+    sizes = int(np.trace(matches))
+    hit = int(matches.sum()) - sizes
+    seen = sum(int(np.count_nonzero(one)) for one in partners)
+    return Counts.of_one((hit, (len(partners) - 1) * sizes, seen, sizes), threshold=1.0)
 
 
 def agreement_matrix(matches: Any) -> NDArray[np.float64]:

@@ -126,9 +126,9 @@ def check_size(shape: Sequence[int], bytes_per_pixel: float) -> int:
 
     `bytes_per_pixel` counts everything that is alive at the worst moment: stored data and result.
     """
-    if any(length < 0 for length in shape):
+    if min(shape, default=0) < 0:
         raise DataError(f"declares a negative size {tuple(shape)}; the file is damaged")
-    pixels = math.prod(int(length) for length in shape)
+    pixels = math.prod(map(int, shape))
     if pixels > PIXEL_LIMIT or pixels * bytes_per_pixel > MEMORY_LIMIT:
         raise DataError(
             f"declares {pixels} pixels {tuple(shape)}, which needs more than the allowed "

@@ -32,6 +32,7 @@ _NUMERIC = {
 _LOGICAL, _COMPLEX = 0x02, 0x08
 _MAX_DIMENSIONS = 32
 _LARGEST = MEMORY_LIMIT // 3
+_PAIR = {order: struct.Struct(f"{order}II") for order in "<>"}
 _PACKED_PIECE, _PIECE = 2**14, 2**18  # small pieces stay in the processor's cache: measured
 
 
@@ -96,8 +97,12 @@ class Value:
             value, position = _matrix_at(self.buffer, position, self.end, self.order)
             yield value
 
+    def field_names(self) -> list[str]:
+        """Return the names of the fields of an array of structs."""
+        return self._field_names()[0]
+
     def structs(self, *fields: str) -> Iterator[dict[str, Value]]:
-        """Go through an array of structs; only `fields` are looked at."""
+        """Go through an array of structs, once; only `fields` are looked at, the others are not kept."""
         names, position = self._field_names()
         for _ in range(self._count(max(1, len(names)))):
             found = {}
@@ -106,6 +111,7 @@ class Value:
                     found[name], position = _matrix_at(self.buffer, position, self.end, self.order)
                 else:
                     position = _tag(self.buffer, position, self.end, self.order)[3]
+                    self.buffer.skip(position)
             yield found
 
     def _count(self, per_item: int) -> int:
@@ -224,14 +230,19 @@ class _Buffer:
     def need(self, end: int) -> None:
         """Unpack up to `end`."""
         while self.filled < end:
-            piece = self._piece()
+            piece = self._piece(len(self.data))
             self.data[self.filled : self.filled + len(piece)] = piece
             self.filled += len(piece)
 
+    def skip(self, end: int) -> None:
+        """Unpack up to `end`, as far as there is something, without keeping it."""
+        end = min(end, len(self.data))
+        while self.filled < end:
+            self.filled += len(self._piece(end))
+
     def finish(self) -> None:
         """Unpack what is left, without keeping it: at the end of the stream its checksum is verified."""
-        while self.filled < len(self.data):
-            self.filled += len(self._piece())
+        self.skip(len(self.data))
         if self._unpack(1):
             raise DataError("unpacks to more than the declared bytes; the file is damaged")
         if not self._unpacker.eof:
@@ -239,8 +250,9 @@ class _Buffer:
         if self._unpacker.unused_data or self._taken < len(self._packed):
             raise DataError("holds more than one stream of compressed data in a value; the file is damaged")
 
-    def _piece(self) -> bytes:
-        wanted = min(len(self.data) - self.filled, _PIECE)
+    def _piece(self, end: int) -> bytes:
+        """Return the next bytes, none of them behind `end`."""
+        wanted = min(end - self.filled, _PIECE)
         if wanted <= 0:
             raise DataError("ends in the middle of a value; the file is truncated")
         piece = self._unpack(wanted)
@@ -297,7 +309,7 @@ def _tag(buffer: _Buffer, position: int, end: int, order: str) -> tuple[int, int
         raise DataError("ends in the middle of a value; the file is truncated")
     if position + 8 > buffer.filled:
         buffer.need(position + 8)
-    kind, size = struct.unpack_from(order + "II", buffer.data, position)
+    kind, size = _PAIR[order].unpack_from(buffer.data, position)
     if kind >> 16:  # the short form keeps up to four bytes of data inside the tag
         kind, size = kind & 0xFFFF, kind >> 16
         if size > 4:

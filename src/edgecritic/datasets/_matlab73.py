@@ -73,6 +73,9 @@ class _Node:
                 raise DataError("holds a cell that refers to nothing; the file is damaged")
             yield _Node("", _checked(self.file[reference]), self.file)
 
+    def field_names(self) -> list[str]:
+        return list(_names(self.item))
+
     def structs(self, *fields: str) -> Iterator[dict[str, _Node]]:
         found = {
             name: _Node("", _child(self.item, name), self.file)

@@ -73,7 +73,7 @@ def read_content(path: PathLike, *, limit: int = FILE_LIMIT) -> Content:
     ...     read_content(Path(folder, "a.txt")).data
     b'edge'
     """
-    file = Path(path)
+    file = path if isinstance(path, Path) else Path(path)
     data = _read(file, limit)
     found = find_format(file)
     if found is not None and found.info.beside is not None:

@@ -317,9 +317,12 @@ class _opened(reading):  # noqa: N801 - see `reading`
 
     def __enter__(self) -> tuple[bytes, Entry[Format]]:
         with reading(self.path):
-            if self.path.is_file():
-                format_of(self.path)  # before anything of it is read
-            content = self._source if isinstance(self._source, Content) else read_content(self._source)
+            if isinstance(self._source, Content):
+                content = self._source
+            else:
+                if self.path.is_file():
+                    format_of(self.path)  # before anything of it is read
+                content = read_content(self._source)
             found = format_of(self.path)
         super().__enter__()
         return content.data, found

@@ -10,6 +10,7 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import field, fields
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -136,7 +137,16 @@ def get_recipe(recipe: str | Id | Recipe | SurfaceRecipe) -> Recipe | SurfaceRec
     """
     if isinstance(recipe, Recipe | SurfaceRecipe):
         return recipe
-    parsed = Id.parse(recipe)
+    return _named(recipe) if isinstance(recipe, str) else _recipe(recipe)
+
+
+@lru_cache(maxsize=64)  # every image of a run asks for the same one
+def _named(text: str) -> Recipe | SurfaceRecipe:
+    return _recipe(Id.parse(text))
+
+
+def _recipe(given: Id) -> Recipe | SurfaceRecipe:
+    parsed = Id.parse(given)
     if parsed.name not in RECIPES:
         near = difflib.get_close_matches(parsed.name, RECIPES, 1, 0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -243,14 +253,20 @@ def triangle_filter(image: Any, radius: float) -> NDArray[np.float32]:
         raise InputError(f"image must have 2 dimensions, got shape {array.shape}")
     if radius == 0:
         return array.copy()
+    result: Float32Array = kernels.convolve(array, _triangle(radius))
+    return result
+
+
+@lru_cache(maxsize=64)
+def _triangle(radius: float) -> Float32Array:
+    """Return the weights of the filter; nobody writes to them."""
     if radius <= 1:
         middle = 12 / (radius * (radius + 2)) - 2
         weights = np.array([1, middle, 1]) / (2 + middle)
     else:
         ramp = np.arange(1, radius + 1)
         weights = np.concatenate([ramp, [radius + 1], ramp[::-1]]) / (radius + 1) ** 2
-    result: Float32Array = kernels.convolve(array, weights.astype(np.float32))
-    return result
+    return weights.astype(np.float32)
 
 
 def edge_orientation(strength: Any, *, smooth: float = ORIENTATION_RADIUS) -> NDArray[np.float32]:

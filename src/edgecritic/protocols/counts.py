@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -71,11 +72,16 @@ class Counts(Value):
                     f"{name} must have a number for each of the {self.thresholds.size} thresholds and the "
                     f"shape of truth {shape}, got {column.shape}"
                 )
-            if not np.isfinite(column).all() or (column < 0).any():
-                raise InputError(f"counts must be finite and not negative, {name} is not")
-        if not np.isfinite(self.thresholds).all() or (np.diff(self.thresholds) <= 0).any():
+        table = np.array([getattr(self, name) for name in COLUMNS])
+        sound = (table >= 0) & (table < np.inf)
+        if not sound.all():
+            wrong = next(name for name, column in zip(COLUMNS, sound, strict=True) if not column.all())
+            raise InputError(f"counts must be finite and not negative, {wrong} is not")
+        first, last = self.thresholds[0], self.thresholds[-1]
+        ascending = (self.thresholds[1:] > self.thresholds[:-1]).all()
+        if not (ascending and math.isfinite(first) and math.isfinite(last)):
             raise InputError("counts must have finite thresholds in ascending order")
-        if (self.matched_truth > self.truth).any() or (self.matched_candidate > self.candidate).any():
+        if (table[::2] > table[1::2]).any():
             raise InputError(
                 "more pixels are matched than there are: cntR must not exceed sumR, nor cntP sumP",
                 remedy="check the columns",
@@ -165,6 +171,12 @@ class Counts(Value):
         names = tuple(parts)
         zero = None if stacked.zero is None else stacked.zero._with(lambda column: column, groups=names)
         return stacked._with(lambda column: column, zero=zero, groups=names)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return lists of numbers, ready for JSON."""
+        columns = {name: getattr(self, name).tolist() for name in ("thresholds", *COLUMNS)}
+        zero = None if self.zero is None else self.zero.as_dict()
+        return {**columns, "zero": zero, "groups": list(self.groups)}
 
     def __len__(self) -> int:
         return len(self.truth)

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -110,10 +111,12 @@ def _started() -> subprocess.Popen[bytes] | None:
 
 
 def main() -> None:
-    """Import matplotlib, wait for results, and draw them."""
+    """Import matplotlib with all that its files need, wait for results, and draw them."""
     from edgecritic.figures import new_figure
 
     new_figure()
+    for kind in ("svg", "pdf"):
+        import_module(f"matplotlib.backends.backend_{kind}")
     draw = _write_pr()
     given = sys.stdin.buffer.read()
     if given:

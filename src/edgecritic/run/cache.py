@@ -12,13 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from edgecritic.annotators.perceptual import LabelStrength, strength
+from edgecritic.annotators.perceptual import LabelStrength, counts_of_labels, strength
 from edgecritic.errors import OutputError
 from edgecritic.inputs import BoolArray
+from edgecritic.protocols.counts import Counts
 from edgecritic.run.store import Store, record_key
 
-__all__ = ["CACHE_VARIABLE", "MOST_BYTES", "cache_folder", "open_cache", "trim_cache", "weigh_labels"]
+__all__ = [
+    "CACHE_VARIABLE",
+    "MOST_BYTES",
+    "cache_folder",
+    "count_people",
+    "open_cache",
+    "trim_cache",
+    "weigh_labels",
+]
 
 CACHE_VARIABLE = "EDGECRITIC_CACHE"
 """The environment variable that names another folder, or is ``off`` (or ``0``) for none."""
@@ -93,6 +103,33 @@ def weigh_labels(
     The maps themselves are the key, so that it does not matter from which files they were read. A cache that
     cannot be written is left alone.
     """
+    found = _labels(truths, tolerance, spacing, cache, fresh)
+    return found if isinstance(found, LabelStrength) else _as_strength(found, truths)
+
+
+def count_people(
+    truths: Sequence[BoolArray],
+    *,
+    tolerance: float,
+    spacing: Sequence[float] | None = None,
+    cache: Path | None = None,
+    fresh: bool = False,
+) -> Counts:
+    """Return `LabelStrength.human_counts` of what `weigh_labels` would return."""
+    found = _labels(truths, tolerance, spacing, cache, fresh)
+    if isinstance(found, LabelStrength):
+        return found.human_counts()
+    return counts_of_labels(np.array(found["matches"]), _partners(found))
+
+
+def _labels(
+    truths: Sequence[BoolArray],
+    tolerance: float,
+    spacing: Sequence[float] | None,
+    cache: Path | None,
+    fresh: bool,
+) -> LabelStrength | dict[str, Any]:
+    """Return the strengths, or what a record says of them."""
     if cache is None:
         return strength(truths, tolerance=tolerance, spacing=spacing)
     maps = [[list(one.shape), hashlib.sha256(np.packbits(one).tobytes()).hexdigest()] for one in truths]
@@ -102,7 +139,7 @@ def weigh_labels(
     content = None if fresh else store.load(key, key)
     if content is not None:
         store.touch(key)
-        return _as_strength(content, truths)
+        return content
     found = strength(truths, tolerance=tolerance, spacing=spacing)
     with suppress(OutputError):
         store.save(key, key, _as_record(found))
@@ -115,11 +152,14 @@ def _as_record(found: LabelStrength) -> dict[str, Any]:
 
 
 def _as_strength(content: Mapping[str, Any], truths: Sequence[BoolArray]) -> LabelStrength:
-    partners = [np.frombuffer(base64.b64decode(one), dtype="<u2") for one in content["partners"]]
     return LabelStrength(
         shape=truths[0].shape,
         tolerance=content["tolerance"],
         pixels=tuple(np.flatnonzero(one) for one in truths),
-        partners=tuple(one.astype(np.int64) for one in partners),
+        partners=tuple(one.astype(np.int64) for one in _partners(content)),
         matches=np.array(content["matches"], dtype=np.int64),
     )
+
+
+def _partners(content: Mapping[str, Any]) -> list[NDArray[np.uint16]]:
+    return [np.frombuffer(base64.b64decode(one), dtype="<u2") for one in content["partners"]]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,9 @@ from typing import Any
 from edgecritic.atomic import replace_file
 from edgecritic.errors import OutputError
 
-__all__ = ["make_folder", "replace_file", "with_tuples", "write_json", "write_text"]
+__all__ = ["make_folder", "replace_file", "safe_name", "with_tuples", "write_json", "write_text"]
+
+_SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,100}")
 
 
 def make_folder(folder: Path) -> Path:
@@ -23,6 +27,20 @@ def make_folder(folder: Path) -> Path:
             f"cannot be made a folder of results ({error.strerror or error})", path=folder
         ) from error
     return folder
+
+
+def safe_name(name: str) -> str:
+    """Return a file name for any text: itself where possible, else readable letters and a hash.
+
+    Examples
+    --------
+    >>> safe_name("img_12"), safe_name("../x")[:2]
+    ('img_12', 'x-')
+    """
+    if _SAFE.fullmatch(name):
+        return name
+    letters = re.sub(r"[^A-Za-z0-9_-]+", "", name)[:40]
+    return f"{letters}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

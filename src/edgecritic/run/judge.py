@@ -25,7 +25,7 @@ from edgecritic.protocols.crispness import average_crispness
 from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import sweep, sweep_maps
-from edgecritic.run.cache import weigh_labels
+from edgecritic.run.cache import count_people
 from edgecritic.run.judge_tiles import in_tiles, measure_in_tiles, raster_hashes
 from edgecritic.run.results import Failure, attempt
 from edgecritic.run.store import kept, record_key, safe_name
@@ -172,12 +172,15 @@ def _judge(job: Job) -> Judged:
         return _judge_in_tiles(job)
     case = Loaded(job.case, job.protocol, job.reading)
     hashes = case.hashes()
-    content = _kept(job, safe_name(job.detector), settings(job), hashes, lambda: _measure(case, job))
+    counts: dict[str, Counts] = {}
+    content = _kept(job, safe_name(job.detector), settings(job), hashes, lambda: _measure(case, job, counts))
     human = None
     if job.human:
         people = {name: value for name, value in hashes.items() if name != "prediction_hash"}
         found = _kept(job, HUMAN, human_settings(job), people, lambda: _human(case, job))
         human = Counts.from_dict(found["counts"])
+    if counts:
+        return Judged(job.detector, job.case.id, counts, dict(content["numbers"]), human)
     return Judged.of_record(job.detector, job.case.id, content, human)
 
 
@@ -279,7 +282,8 @@ class Loaded:
         return holds_segmentations(self.prediction)
 
 
-def _measure(loaded: Loaded, job: Job) -> dict[str, Any]:
+def _measure(loaded: Loaded, job: Job, counts: dict[str, Counts]) -> dict[str, Any]:
+    """Return the content of the record of an image; its counts are put into `counts` as well."""
     truths, mask = loaded.truths, loaded.mask
     options: dict[str, Any] = {"mask": mask, "spacing": loaded.spacing}
     protocols = variants(job.protocol, job.extras)
@@ -301,7 +305,8 @@ def _measure(loaded: Loaded, job: Job) -> dict[str, Any]:
     numbers["notes"] += [f"{loaded.case.id}: {note}" for note in loaded.grid.notes]
     numbers |= {"annotators": main.annotators, "tolerance": main.tolerance, "shape": list(main.shape)}
     numbers |= {"spacing": None if main.spacing is None else list(main.spacing), **loaded.hashes()}
-    return {"counts": {name: one.counts.as_dict() for name, one in swept.items()}, "numbers": numbers}
+    counts |= {name: one.counts for name, one in swept.items()}
+    return {"counts": {name: one.as_dict() for name, one in counts.items()}, "numbers": numbers}
 
 
 def _calibration(loaded: Loaded, protocol: Protocol) -> Reliability:
@@ -321,8 +326,8 @@ def _human(loaded: Loaded, job: Job) -> dict[str, Any]:
         return {"counts": human_counts(truths).as_dict()}
     sizes = loaded.spacing
     tolerance = job.protocol.tolerance_for(truths[0].shape, sizes)
-    found = weigh_labels(truths, tolerance=tolerance, spacing=sizes, cache=job.cache, fresh=job.fresh)
-    return {"counts": found.human_counts().as_dict()}
+    found = count_people(truths, tolerance=tolerance, spacing=sizes, cache=job.cache, fresh=job.fresh)
+    return {"counts": found.as_dict()}
 
 
 def _refuse_errors(case: Case, strength: Any, truths: Any, mask: Any) -> list[str]:

@@ -15,8 +15,7 @@ from typing import Any, BinaryIO
 
 from edgecritic.atomic import remove_parts, try_lock
 from edgecritic.errors import OutputError
-from edgecritic.run.files import make_folder
-from edgecritic.run.store import safe_name
+from edgecritic.run.files import make_folder, safe_name
 
 __all__ = ["hold_folder"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +14,7 @@ from typing import Any
 from edgecritic import __version__
 from edgecritic.datasets.content import open_regular, read_text
 from edgecritic.errors import DataError
-from edgecritic.run.files import write_text
+from edgecritic.run.files import safe_name, write_text
 
 __all__ = ["RECORDS", "REGIONS", "Store", "kept", "record_key", "safe_name"]
 
@@ -26,34 +25,21 @@ REGIONS = "@regions"
 """The folder of the records of regions among them; no detector's safe name has an @."""
 
 _MOST_BYTES = 2**28  # of one record
-
-
-def safe_name(name: str) -> str:
-    """Return a file name for any text: itself where possible, else readable letters and a hash.
-
-    Examples
-    --------
-    >>> safe_name("img_12"), safe_name("../x")[:2]
-    ('img_12', 'x-')
-    """
-    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,100}", name):
-        return name
-    letters = re.sub(r"[^A-Za-z0-9_-]+", "", name)[:40]
-    return f"{letters}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+_FORM = 2  # raised when the text of records changes
 
 
 def record_key(settings: Any) -> str:
     """Return the key of a record: a hash of everything that its content depends on, ready for JSON.
 
     `settings` are the contents of the inputs (`edgecritic.datasets.content.digest`), the options, and the
-    version of the record; the version of this package is added.
+    version of the record; the version of this package and the form of records are added.
 
     Examples
     --------
     >>> record_key({"a": 1, "b": 2}) == record_key({"b": 2, "a": 1}) != record_key({"a": 1, "b": 3})
     True
     """
-    return hashlib.sha256(json.dumps([__version__, settings], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([__version__, _FORM, settings], sort_keys=True).encode()).hexdigest()
 
 
 class Store:
@@ -80,11 +66,15 @@ class Store:
         if not os.path.lexists(path):
             return None
         try:
-            record = json.loads(read_text(path, limit=_MOST_BYTES))
+            text = read_text(path, limit=_MOST_BYTES)
+            record = json.loads(text)
             if key is not None and record["key"] != key:
                 return None
             content: dict[str, Any] = record["content"]
-            if isinstance(content, dict) and record["check"] == _check(content):
+            begin = f"{_begin(record['key'])}{_middle(record['check'])}"
+            inner = text[len(begin) : -1]
+            whole = isinstance(content, dict) and text == f"{begin}{inner}}}"
+            if whole and record["check"] == _check(inner):
                 return content
         except (DataError, ValueError, KeyError, TypeError, RecursionError):
             pass
@@ -93,7 +83,7 @@ class Store:
 
     def holds(self, name: str, key: str) -> bool:
         """Tell by its first bytes whether there is a record `name` of this key; it may still be damaged."""
-        begin = _begin(key)
+        begin = _begin(key).encode()
         try:
             with open_regular(self._path(name)) as stream:
                 return stream.read(len(begin)) == begin
@@ -102,8 +92,8 @@ class Store:
 
     def save(self, name: str, key: str, content: dict[str, Any]) -> None:
         """Write the record `name`."""
-        rest = json.dumps({"check": _check(content), "content": content}, separators=(",", ":"))
-        write_text(self._path(name), f"{_begin(key).decode()}{rest[1:]}")
+        text = json.dumps(content, separators=(",", ":"))
+        write_text(self._path(name), f"{_begin(key)}{_middle(_check(text))}{text}}}")
 
     def touch(self, name: str) -> None:
         """Let the time of the record `name` be that of its last use."""
@@ -131,11 +121,14 @@ def kept(
     return content
 
 
-def _begin(key: str) -> bytes:
-    return f'{{"key":"{key}",'.encode()
+def _begin(key: str) -> str:
+    return f'{{"key":"{key}",'
 
 
-def _check(content: dict[str, Any]) -> str:
-    """Return a checksum by which a damaged record is known."""
-    text = json.dumps(content, separators=(",", ":"), sort_keys=True)
+def _middle(check: str) -> str:
+    return f'"check":"{check}","content":'
+
+
+def _check(text: str) -> str:
+    """Return a checksum of the text of a content, by which a damaged record is known."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, BinaryIO, TypeVar
 
@@ -102,8 +103,9 @@ def file_format(name: str, **info: Any) -> Callable[[Function], Function]:
 
 def find_format(path: str | os.PathLike[str]) -> Entry[Format] | None:
     """Return the format that the ending of a file tells, or None."""
+    name = path.name if isinstance(path, PurePath) else PurePath(path).name
     known = _by_suffix()
-    return known.get(_split(PurePath(path).name, known)[1])
+    return known.get(_split(name, tuple(known))[1])
 
 
 def format_of(path: str | os.PathLike[str]) -> Entry[Format]:
@@ -127,14 +129,22 @@ def known_suffixes() -> frozenset[str]:
 
 def split_known(name: str) -> tuple[str, str]:
     """Split a file name into stem and the ending, in small letters, of the format that it has, if any."""
-    return _split(name, _by_suffix())
+    return _split(name, tuple(_by_suffix()))
 
 
-def _split(name: str, known: Iterable[str]) -> tuple[str, str]:
+@lru_cache(maxsize=1024)  # the same few names are asked for again and again while a case is judged
+def _split(name: str, known: tuple[str, ...]) -> tuple[str, str]:
     low = name.lower()
     longest = max((suffix for suffix in known if low.endswith(suffix)), key=len, default="")
     return (name[: -len(longest)], longest) if 0 < len(longest) < len(name) else (name, "")
 
 
 def _by_suffix() -> dict[str, Entry[Format]]:
-    return {suffix: entry for entry in formats for suffix in entry.info.suffixes}
+    global _known
+    entries = formats.all()
+    if _known[0] is not entries:
+        _known = entries, {suffix: entry for entry in entries for suffix in entry.info.suffixes}
+    return _known[1]
+
+
+_known: tuple[tuple[Entry[Format], ...], dict[str, Entry[Format]]] = ((), {})

@@ -66,8 +66,12 @@ class Node(Protocol):
         """Go through the values of a cell array."""
         ...
 
+    def field_names(self) -> list[str]:
+        """Return the names of the fields of an array of structs."""
+        ...
+
     def structs(self, *fields: str) -> Iterator[dict[str, Any]]:
-        """Go through an array of structs, looking at `fields` only."""
+        """Go through an array of structs, once, looking at `fields` only."""
         ...
 
 
@@ -192,13 +196,12 @@ def _annotators_of_item(node: Node) -> Iterator[NDArray[Any]]:
     if not node.is_struct:
         yield node.array()
         return
-    for fields in node.structs("Boundaries", "Segmentation"):
-        if "Boundaries" in fields:
-            yield fields["Boundaries"].array()
-        elif "Segmentation" in fields:
-            yield label_boundaries(fields["Segmentation"].array())
-        else:
+    wanted = "Boundaries" if "Boundaries" in node.field_names() else "Segmentation"
+    for fields in node.structs(wanted):
+        if wanted not in fields:
             raise DataError("holds a struct with neither `Boundaries` nor `Segmentation`")
+        array = fields[wanted].array()
+        yield array if wanted == "Boundaries" else label_boundaries(array)
 
 
 def _is_numeric_map(node: Node) -> bool:
