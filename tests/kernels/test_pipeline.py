@@ -82,6 +82,28 @@ def pick(values):
     return _total(values[values > 103])
 
 
+def take_turns(values):
+    here, there = values, np.zeros(values.size, dtype=np.int64)
+    for _ in range(5):
+        there[:] = here
+        here, there = there, here
+    return _total(here)
+
+
+def keep_some(values):
+    both = (values, _with_room(values, 1))
+    first, last = both
+    for _ in range(3):
+        last = _with_room(both[1], 1)
+    return _total(first) + last[-2]
+
+
+def find_items(values):
+    square = values.reshape(4, 5)
+    square[-1, 0] = values[np.uint8(15)]
+    return square[-1, -2] + values[-1] + square[1, np.uint8(2)]
+
+
 @pytest.fixture
 def held():
     """How many pieces of memory Numba holds."""
@@ -111,6 +133,9 @@ def held():
         (keep_for_a_while, lambda v: v[1:].sum()),
         (copy_part, lambda v: v[2]),
         (pick, lambda v: v[v > 103][1:].sum()),
+        (take_turns, lambda v: v[1:].sum()),
+        (keep_some, lambda v: v[1:].sum()),
+        (find_items, lambda v: v[18] + v[19] + v[7]),
     ],
 )
 def test_references_to_arrays_are_counted_where_they_are_kept(function, expected, held):

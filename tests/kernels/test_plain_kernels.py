@@ -46,6 +46,32 @@ print(all(found == match(*pair, tolerance=3) for found, pair in zip(plain, pairs
     assert run(code) == ["False", "True", "True"]
 
 
+def test_a_small_sweep_needs_no_compiler_and_counts_alike():
+    code = """
+from edgecritic.protocols.sweep import sweep
+truth = np.zeros((20, 30), bool)
+truth[10] = truth[:, 12] = True
+moved = np.roll(truth, 1, axis=0)
+given = [(moved * rng.random(truth.shape), truth)]
+given.append(((truth | moved) * rng.random(truth.shape), [truth, truth[::-1]]))
+plain = [sweep(*pair, protocol="bsds(relative_tolerance=0.05)") for pair in given]
+print("numba" in sys.modules)
+always_compiled()
+compiled = [sweep(*pair, protocol="bsds(relative_tolerance=0.05)") for pair in given]
+print(plain == compiled, plain[1].counts.matched_truth.max() > 30, "numba" in sys.modules)
+"""
+    assert run(code) == ["False", "True", "True", "True"]
+
+
+def test_a_large_sweep_is_compiled():
+    code = """
+from edgecritic.protocols.sweep import sweep
+sweep(rng.random((60, 60)), rng.random((60, 60)) < 0.1)
+print("numba" in sys.modules)
+"""
+    assert run(code) == ["True"]
+
+
 @pytest.mark.parametrize(("size", "times"), [(400, 1), (100, 30)])
 def test_much_work_is_compiled(size, times):
     code = f"""

@@ -83,20 +83,37 @@ def _plain_type(given: Any) -> Any:
 
 @contextmanager
 def _made_at_once(compiler: type, flags_of: Callable[..., Any]) -> Iterator[None]:
-    """Let functions of Numba that a kernel calls be compiled as inner kernels; collect no garbage meanwhile.
+    """Let functions of Numba that a kernel calls be compiled as inner kernels, and each call be typed once.
 
-    `flags_of` makes such an inner kernel of a function and returns its flags. Numba compiles under a lock, so
-    nobody else's functions are compiled at that time.
+    Garbage is not collected meanwhile. `flags_of` makes such an inner kernel of a function and returns its
+    flags. Numba compiles under a lock, so nobody else's functions are compiled at that time.
     """
     before, collecting = compiler._customize_flags, gc.isenabled()  # type: ignore[attr-defined]
+    functions: Any = types.BaseFunction
+    type_of_call = functions.get_call_type
     compiler._customize_flags = flags_of  # type: ignore[attr-defined]
+    functions.get_call_type = _remembering(type_of_call)
     gc.disable()
     try:
         yield
     finally:
         compiler._customize_flags = before  # type: ignore[attr-defined]
+        functions.get_call_type = type_of_call
         if collecting:
             gc.enable()
+
+
+def _remembering(type_of_call: Callable[..., Any]) -> Callable[..., Any]:
+    """Look the type of a call up that occurs again; Numba tries all that a function can be called with."""
+    known: dict[Any, Any] = {}
+
+    def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+        key = (function, tuple(args), tuple(kws.items()))
+        if key not in known:
+            known[key] = type_of_call(function, context, args, kws)
+        return known[key]
+
+    return get_call_type
 
 
 class KernelCache(NullCache):

@@ -1,19 +1,19 @@
 """What Numba does for kernels, without what they do not need.
 
 Numba optimises every function that a kernel calls, and makes machine code of it, before it does both for the
-kernel, into which most of them are inlined. It counts references to arrays that the caller holds anyway, and
-looks for constructs of Python that no kernel has.
+kernel, into which most of them are inlined, and looks for constructs of Python that no kernel has.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
-from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
-from numba.core.typed_passes import NopythonTypeInference
+from numba.core.compiler_machinery import PassManager
+from numba.core.typed_passes import NativeLowering
+
+from edgecritic.kernels._lowering import KernelLowering
 
 __all__ = ["InnerCompiler", "OuterCompiler", "QuickFlags", "inner_flags"]
 
@@ -38,9 +38,6 @@ _NEEDLESS = frozenset(
     }
 )
 """Passes for closures, contexts, literals, expressions of whole arrays, and reports; no kernel has any."""
-
-_LENT = {"getattr", "getitem", "static_getitem", "exhaust_iter", "build_tuple", "cast", "phi"}
-"""Operations whose result, if it has an array in it, has one that the operands have."""
 
 
 class QuickFlags(Flags):
@@ -88,61 +85,23 @@ class InnerCode(JITCodeLibrary):
     def set_env(self, name: str, env: Any) -> None:
         """Do nothing."""
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Make one manager of passes; newer Numbas make one for each function, if only declared."""
+        if not hasattr(self._codegen, "_pass_builder"):
+            super()._optimize_functions(ll_module)
+            return
+        ll_module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
     def _optimize_final_module(self) -> None:
         pass
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
-
-
-@register_pass(mutates_CFG=False, analysis_only=False)
-class LendReferences(AnalysisPass):
-    """Count no references in a function whose arrays are all those of its caller.
-
-    The caller holds them until the function returns. That is not so for a function which makes an array, gets
-    one from another, or returns one.
-    """
-
-    _name = "lend_references"
-
-    def __init__(self) -> None:
-        AnalysisPass.__init__(self)
-
-    def run_pass(self, state: Any) -> bool:
-        """Decide for the function that is compiled."""
-        if _lends_only(state):
-            state.targetctx.enable_nrt = False
-        return False
-
-
-def _lends_only(state: Any) -> bool:
-    """Tell whether no array is made, got or returned, nor given to Numba to be copied."""
-
-    def has_array(variable: Any) -> bool:
-        return _has_array(state.targetctx, state.typemap[variable.name])
-
-    if state.func_ir.is_generator or _has_array(state.targetctx, state.return_type):
-        return False
-    for block in state.func_ir.blocks.values():
-        for step in block.body:
-            if isinstance(step, (ir.SetItem, ir.StaticSetItem)) and has_array(step.value):
-                return False
-            if not isinstance(step, ir.Assign) or not isinstance(step.value, ir.Expr):
-                continue
-            if not has_array(step.target):
-                continue
-            value = step.value
-            if value.op not in _LENT or (value.op == "getitem" and has_array(value.index)):
-                return False
-    return True
-
-
-def _has_array(context: Any, kind: Any) -> bool:
-    try:
-        return bool(context.data_model_manager[kind].contains_nrt_meminfo())
-    except NotImplementedError:  # a type without values
-        return True
 
 
 class KernelCompiler(Compiler):
@@ -156,9 +115,7 @@ class KernelCompiler(Compiler):
         made = PassManager("kernel")
         for step, text in standard.passes:
             if step.name() not in self.needless:
-                made.add_pass(step, text)
-            if step is NopythonTypeInference:
-                made.add_pass(LendReferences, "count no references that are not kept")
+                made.add_pass(KernelLowering if step is NativeLowering else step, text)
         made.finalize()
         return [made]
 

@@ -87,8 +87,9 @@ def coherent(pair: Pair, *, slack: float | str = 1.5, steps: int = 5) -> Matchin
     around, limit = reach_of(pair)
     grid = Grid.around(pair.candidate.shape, [max(radius, 1) for radius in around.radii])
     flat = (in_blocks(grid, pair.candidate), in_blocks(grid, pair.truth))
-    numbered = around._replace(costs=np.arange(around.costs.size))
-    swapped, links = link_scarcer(grid, *flat, numbered)
+    numbers = np.arange(around.costs.size)
+    numbers.flags.writeable = False  # as costs are, so that the kernel is compiled for one type
+    swapped, links = link_scarcer(grid, *flat, around._replace(costs=numbers))
     problem = _problem(pair, grid, flat[::-1] if swapped else flat, links, around)
     full = COST_UNIT * limit / problem.unit
     misfit = np.minimum(_misfit(problem, around, limit, steps) / slack, _BEYOND)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from edgecritic.inputs import (
     as_strength,
     check_shapes,
 )
+from edgecritic.kernels._jit import plainly
 from edgecritic.maps.boundaries import truth_boundary
 from edgecritic.maps.suppression import suppress
 from edgecritic.maps.thinning import thin
@@ -41,6 +43,8 @@ __all__ = [
     "sweep",
     "sweep_maps",
 ]
+
+_STEPS_OF_PIXEL = 200  # of thinning, and of the matching with one truth, about
 
 
 class Sweep(Value):
@@ -147,9 +151,21 @@ def sweep(
     map_, maps, on = _prepared(map_, truths, chosen, mask, sizes)
     thresholds = chosen.threshold_values()
     steps = np.maximum(thresholds, chosen.threshold_floor)
-    walk = Walk(map_, steps, thin=chosen.thin, keep=on if chosen.mask == "after" else None)
     every = np.ones(map_.shape, dtype=np.bool_) if on is None else on
-    return _counted(chosen, walk, maps, thresholds, every, sizes)
+    pixels = int(np.count_nonzero(map_ >= steps.min()))
+    with plainly(_effort(chosen, pixels, map_.shape, len(maps), sizes)):
+        walk = Walk(map_, steps, thin=chosen.thin, keep=on if chosen.mask == "after" else None)
+        return _counted(chosen, walk, maps, thresholds, every, sizes)
+
+
+def _effort(
+    protocol: Protocol, pixels: int, shape: tuple[int, ...], truths: int, spacing: tuple[float, ...] | None
+) -> int:
+    """Return how many steps plain Python takes for a sweep, about; without end for other strategies."""
+    if Id.parse(protocol.strategy).name != "exact":
+        return sys.maxsize
+    radius = protocol.tolerance_for(shape, spacing) / min(spacing or (1.0,))
+    return pixels * int(_STEPS_OF_PIXEL * (1 + truths) + truths * (2 * radius + 1) ** len(shape))
 
 
 def sweep_maps(
