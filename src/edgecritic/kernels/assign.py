@@ -12,16 +12,18 @@ import numpy as np
 
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Bools, Int32s
-from edgecritic.kernels.auction import hold_auction
+from edgecritic.kernels.auction import cheapest_two, hold_auction
 from edgecritic.kernels.links import Links, from_columns
 from edgecritic.kernels.search import Search, find_end
-from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
+from edgecritic.kernels.state import ABSENT, ALONE, State
 
 __all__ = ["add", "bid_for_all", "settle", "solve", "solve_by_auction"]
 
 _MOST_BIDS = 8  # of a row and those it drives out, before a search takes over
 _FEW_VISITS = 30_000  # of all searches together: sooner than an auction, which may have to be compiled
-_VISITS_OF_ROW = 2  # beyond these: searches that visit more in a large problem are long ones
+_VISITS_OF_ROW = 2  # beyond these: a large problem whose searches visit more is looked at
+_GOING_WELL = 0.4  # of the rows are done by then: the searches may go on
+_MANY_VISITS_OF_ROW = 16  # as long as an auction takes
 
 
 @kernel
@@ -52,26 +54,11 @@ def _bid(links: Links, state: State, new: int) -> int:
     A bidder takes its cheapest column and raises that column's price until its second choice is as
     good. Return the row that is left without a column, or `ALONE` if there is none.
     """
-    start, other, cost = links.start, links.other, links.cost
     row_mate, row_price, row_alone = state.rows.mate, state.rows.price, state.rows.alone
     column_mate, column_price = state.columns.mate, state.columns.price
-    scale = state.scale
     row = new
     for _ in range(_MOST_BIDS):
-        first = row_alone[row]
-        second = FAR
-        column = ALONE
-        for link in range(start[row], start[row + 1]):
-            scaled = cost[link] * scale
-            if scaled >= second:
-                break
-            value = scaled - column_price[other[link]]
-            if value < first:
-                second = first
-                first = value
-                column = other[link]
-            elif value < second:
-                second = value
+        column, first, second = cheapest_two(links, column_price, state.scale, row, row_alone[row])
         row_mate[row] = column
         if column == ALONE:
             row_price[row] = first
@@ -130,10 +117,11 @@ def bid_for_all(links: Links, state: State) -> Bools:
 
 
 @kernel
-def _add_waiting(links: Links, state: State, search: Search, waiting: Bools, most_visits: int) -> int:
-    """Add waiting rows until the searches have visited many nodes; return the next row."""
-    search.visits[0] = 0
-    for row in range(waiting.size):
+def _add_waiting(
+    links: Links, state: State, search: Search, waiting: Bools, first: int, most_visits: int
+) -> int:
+    """Add waiting rows from `first` on until the searches have visited many nodes; return the next row."""
+    for row in range(first, waiting.size):
         if search.visits[0] > most_visits:
             return row
         if waiting[row]:
@@ -168,5 +156,9 @@ def solve(links: Links, state: State, search: Search) -> None:
     """
     rows = state.rows.mate.size
     waiting = bid_for_all(links, state)
-    if _add_waiting(links, state, search, waiting, _FEW_VISITS + _VISITS_OF_ROW * rows) < rows:
+    search.visits[0] = 0
+    done = _add_waiting(links, state, search, waiting, 0, _FEW_VISITS + _VISITS_OF_ROW * rows)
+    if _GOING_WELL * rows <= done < rows:
+        done = _add_waiting(links, state, search, waiting, done, _MANY_VISITS_OF_ROW * rows)
+    if done < rows:
         solve_by_auction(links, state, search)

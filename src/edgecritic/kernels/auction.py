@@ -20,17 +20,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecritic.kernels._jit import kernel
-from edgecritic.kernels.arrays import Int32s
+from edgecritic.kernels._jit import inlined, kernel
+from edgecritic.kernels.arrays import Int32s, Int64s
 from edgecritic.kernels.links import Links
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
-__all__ = ["hold_auction"]
+__all__ = ["cheapest_two", "hold_auction"]
 
 _ROUNDS = 4
 _FIRST_STEP = 8  # bits less than the cost of staying alone: about half the longest link
 _FINER = 2  # bits, from one round to the next
 _RAISED = 3  # steps, after a round
+
+
+@inlined
+def cheapest_two(
+    links: Links, prices: Int64s, scale: np.int64, row: int, alone: np.int64
+) -> tuple[np.int32, np.int64, np.int64]:
+    """Return the cheapest column of a row, what it costs, and what the second choice does.
+
+    To stay alone (`ALONE`) is one of the choices. Prices are taken off costs. Without branches, which the
+    processor would guess wrong.
+    """
+    other, cost = links.other, links.cost
+    first, second, column = alone, FAR, np.int32(ALONE)
+    for link in range(np.uint64(links.start[row]), np.uint64(links.start[row + 1])):
+        scaled = cost[link] * scale
+        if scaled >= second:
+            break
+        value = scaled - prices[np.uint64(other[link])]
+        second = min(second, max(first, value))
+        column = other[link] if value < first else column
+        first = min(first, value)
+    return column, first, second
 
 
 @kernel
@@ -66,27 +88,12 @@ def _bid_in_turn(links: Links, state: State, step: np.int64, bidders: Int32s, co
 
     Who was driven out bids next: the links that it looks at are near in memory.
     """
-    start, other, cost = links.start, links.other, links.cost
     mate, alone = state.rows.mate, state.rows.alone
     column_mate, price = state.columns.mate, state.columns.price
-    scale = state.scale
     while count > 0:
         count -= 1
         row = bidders[count]
-        first = alone[row]
-        second = FAR
-        column = ALONE
-        for link in range(start[row], start[row + 1]):
-            scaled = cost[link] * scale
-            if scaled >= second:
-                break
-            value = scaled - price[other[link]]
-            if value < first:
-                second = first
-                first = value
-                column = other[link]
-            elif value < second:
-                second = value
+        column, first, second = cheapest_two(links, price, state.scale, row, alone[row])
         mate[row] = column
         if column == ALONE:
             continue

@@ -52,6 +52,7 @@ def _matched(pair: Pair, window: int | None) -> tuple[Indices, Indices]:
     with plainly(around.costs.size * (flat[0].size + flat[1].size) // _VECTOR):
         swapped, links = link_scarcer(grid, *flat, around)
     candidates, truths = grid.raster(flat[0]), grid.raster(flat[1])
+    del flat  # millions of pixels leave room for the solver
     given = (pair.candidate.size, candidates, truths, outlier_cost(limit, pair.spacing), salt(truths))
     with plainly(_STEPS_OF_PIXEL * (candidates.size + truths.size) + _STEPS_OF_LINK * links.other.size):
         state = solved(links, *given, swapped=swapped)
