@@ -129,11 +129,11 @@ def find_end(
     horizon = now
     heap = waiting = distant = seen_count = done_count = 0
     while True:
-        for link in range(start[one], start[one + 1]):
+        for link in range(np.uint64(start[one]), np.uint64(start[one + 1])):
             reaching = passed + cost[link] * scale
             if reaching - their_limit >= best:
                 break
-            other = linked[link]
+            other = np.uint32(linked[link])  # no index counts from the end
             if reaching >= arrival[other]:
                 continue
             distance = reaching - their_price[other]
@@ -169,7 +169,7 @@ def find_end(
         found = waiting > 0
         if found:
             waiting -= 1
-            other = near[waiting]
+            other = np.uint32(near[waiting])
         while not found:
             if heap == 0:
                 if distant == 0:
@@ -181,7 +181,7 @@ def find_end(
             if keys[0] >= best:
                 break
             now = keys[0]
-            other = nodes[0]
+            other = np.uint32(nodes[0])
             found = now == arrival[other] - their_price[other]
             drop_first(keys, nodes, heap)
             heap -= 1
