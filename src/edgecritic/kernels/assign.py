@@ -130,6 +130,14 @@ def _add_waiting(
 
 
 @kernel
+def _bid_and_add(links: Links, state: State, search: Search, most_visits: int) -> tuple[Bools, int]:
+    """Let all rows bid, then add those that wait; return which waited, and the next row as `_add_waiting`."""
+    waiting = bid_for_all(links, state)
+    search.visits[0] = 0
+    return waiting, _add_waiting(links, state, search, waiting, 0, most_visits)
+
+
+@kernel
 def solve_by_auction(links: Links, state: State, search: Search) -> None:
     """Solve a whole problem from the prices of an auction on, whatever the state was before."""
     columns = state.columns
@@ -155,9 +163,7 @@ def solve(links: Links, state: State, search: Search) -> None:
     Not a kernel, so that the auction, which few problems need, is compiled only for them.
     """
     rows = state.rows.mate.size
-    waiting = bid_for_all(links, state)
-    search.visits[0] = 0
-    done = _add_waiting(links, state, search, waiting, 0, _FEW_VISITS + _VISITS_OF_ROW * rows)
+    waiting, done = _bid_and_add(links, state, search, _FEW_VISITS + _VISITS_OF_ROW * rows)
     if _GOING_WELL * rows <= done < rows:
         done = _add_waiting(links, state, search, waiting, done, _MANY_VISITS_OF_ROW * rows)
     if done < rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Int64s
 
 __all__ = ["scatter"]
@@ -14,13 +15,17 @@ def scatter(positions: Int64s, bits: int, factor: int) -> Int64s:
 
     Three rounds of multiplication by the last bits of the odd `factor` and of mixing high bits into low ones.
     """
-    mask = np.uint64((1 << bits) - 1)
-    half = np.uint64(bits // 2)
-    odd = np.uint64(factor) & mask
-    mixed = positions.astype(np.uint64)
-    mixed &= mask
-    for _ in range(3):
-        mixed *= odd
-        mixed &= mask
-        mixed ^= mixed >> half
-    return mixed.view(np.int64)
+    mixed = np.empty(positions.size, dtype=np.int64)
+    mask = (1 << bits) - 1
+    _mix(positions, mixed, np.uint64(mask), np.uint64(factor & mask), np.uint64(bits // 2))
+    return mixed
+
+
+@kernel
+def _mix(positions: Int64s, mixed: Int64s, mask: np.uint64, odd: np.uint64, half: np.uint64) -> None:
+    for at in range(positions.size):
+        value = np.uint64(positions[at]) & mask
+        for _ in range(3):
+            value = value * odd & mask
+            value ^= value >> half
+        mixed[at] = np.int64(value)
