@@ -17,7 +17,7 @@ ours rises to its cost of staying alone at the most, or the way would have ended
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -133,7 +133,7 @@ def find_end(
             reaching = passed + cost[link] * scale
             if reaching - their_limit >= best:
                 break
-            other = np.uint32(linked[link])  # no index counts from the end
+            other: Any = np.uint32(linked[link])  # no index counts from the end, so none has a sign
             if reaching >= arrival[other]:
                 continue
             distance = reaching - their_price[other]
