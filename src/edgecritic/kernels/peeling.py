@@ -13,7 +13,7 @@ from edgecritic.kernels.arrays import Bytes, Int32s, UInt64s
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.windows import lowest_bit, rest_of
 
-__all__ = ["NEVER", "empty_rows", "first_cell", "flip_cell", "peel", "thin_pixels"]
+__all__ = ["NEVER", "empty_rows", "first_cell", "flip_cell", "peel", "removable", "thin_pixels"]
 
 NEVER = 2**30
 """The removal time of a pixel that thinning keeps."""
@@ -41,17 +41,30 @@ def _at_least_two(a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64) -> np.
 
 
 @inlined
-def _removable(bits: UInt64s, word: int | np.int64, width: int | np.int64, second: bool) -> np.uint64:
-    """Return which pixels of a word a sub-iteration deletes, by the rules of `deletion_table`."""
-    above, here, below = bits[word - width], bits[word], bits[word + width]
-    x1 = here >> _ONE | bits[word + 1] << _LAST
-    x2 = above >> _ONE | bits[word - width + 1] << _LAST
-    x3 = above
-    x4 = above << _ONE | bits[word - width - 1] >> _LAST
-    x5 = here << _ONE | bits[word - 1] >> _LAST
-    x6 = below << _ONE | bits[word + width - 1] >> _LAST
-    x7 = below
-    x8 = below >> _ONE | bits[word + width + 1] << _LAST
+def removable(
+    north_west: np.uint64,
+    north: np.uint64,
+    north_east: np.uint64,
+    west: np.uint64,
+    here: np.uint64,
+    east: np.uint64,
+    south_west: np.uint64,
+    south: np.uint64,
+    south_east: np.uint64,
+    second: bool,
+) -> np.uint64:
+    """Return which pixels of a word a sub-iteration deletes, by the rules of `deletion_table`.
+
+    Given are the word and those around it.
+    """
+    x1 = here >> _ONE | east << _LAST
+    x2 = north >> _ONE | north_east << _LAST
+    x3 = north
+    x4 = north << _ONE | north_west >> _LAST
+    x5 = here << _ONE | west >> _LAST
+    x6 = south << _ONE | south_west >> _LAST
+    x7 = south
+    x8 = south >> _ONE | south_east << _LAST
     c1, c2, c3, c4 = ~x1 & (x2 | x3), ~x3 & (x4 | x5), ~x5 & (x6 | x7), ~x7 & (x8 | x1)
     once = (c1 ^ c2 ^ c3 ^ c4) & ~(c1 & c2 | c3 & c4)
     a1, a2, a3, a4 = x1 | x2, x3 | x4, x5 | x6, x7 | x8
@@ -60,6 +73,24 @@ def _removable(bits: UInt64s, word: int | np.int64, width: int | np.int64, secon
     all_round = a1 & a2 & a3 & a4 & b1 & b2 & b3 & b4
     kept = x5 & (x6 | x7 | ~x4) if second else x1 & (x2 | x3 | ~x8)
     return np.uint64(here & once & enough & ~all_round & ~kept)
+
+
+@inlined
+def _removable_at(bits: UInt64s, word: int | np.int64, width: int | np.int64, second: bool) -> np.uint64:
+    """Return which pixels of the word of this number a sub-iteration deletes."""
+    above, below = word - width, word + width
+    return removable(
+        bits[above - 1],
+        bits[above],
+        bits[above + 1],
+        bits[word - 1],
+        bits[word],
+        bits[word + 1],
+        bits[below - 1],
+        bits[below],
+        bits[below + 1],
+        second,
+    )
 
 
 @inlined
@@ -94,7 +125,7 @@ def peel(bits: UInt64s, times: Int32s, row: int, timed: bool) -> None:
         if turn <= 2:
             for word in range(width, last):
                 if bits[word] != 0:
-                    gone[word] = _removable(bits, word, width, second)
+                    gone[word] = _removable_at(bits, word, width, second)
                     found[size] = word
                     size += int(gone[word] != 0)
         else:
@@ -104,7 +135,7 @@ def peel(bits: UInt64s, times: Int32s, row: int, timed: bool) -> None:
                     for word in range(start, start + 3):
                         if seen[word] != turn and bits[word] != 0:
                             seen[word] = turn
-                            gone[word] = _removable(bits, word, width, second)
+                            gone[word] = _removable_at(bits, word, width, second)
                             found[size] = word
                             size += int(gone[word] != 0)
         for at in range(size):

@@ -18,7 +18,7 @@ import numpy as np
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Bytes, Int32s, Int64s, UInt64s
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.peeling import NEVER, _removable, empty_rows, first_cell, flip_cell, peel
+from edgecritic.kernels.peeling import NEVER, empty_rows, first_cell, flip_cell, peel, removable
 from edgecritic.kernels.windows import lowest_bit, rest_of
 
 __all__ = ["Growth", "deletion_table", "neighbour_steps", "slim_rows", "start_growth", "grow"]
@@ -211,8 +211,7 @@ def _strip(bits: UInt64s, gone: UInt64s, width: int, second: bool) -> int:
     sw, s, se = bits[2 * width :], bits[2 * width + 1 :], bits[2 * width + 2 :]
     changed = 0
     for i in range(gone.size):
-        square = (nw[i], n[i], ne[i], w[i], here[i], e[i], sw[i], s[i], se[i])
-        gone[i] = _removable(square, 4, 3, second)  # type: ignore[arg-type]
+        gone[i] = removable(nw[i], n[i], ne[i], w[i], here[i], e[i], sw[i], s[i], se[i], second)
         changed += gone[i] != 0
     for i in range(gone.size):
         here[i] &= ~gone[i]
