@@ -47,6 +47,7 @@ class KernelLower(Lower):
         if name in self._owned or name in self._singly_assigned_vars or self._disable_sroa_like_opt:
             super().storevar(value, name, argidx)
         else:
+            self._alloca_var(name, self.typeof(name))
             self.builder.store(value, self.getvar(name))
 
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
