@@ -162,8 +162,16 @@ def test_growth_works_on_a_grid_with_a_wider_margin():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_pixels_by_threshold_are_the_thresholded_maps(dtype):
     strength = (np.random.default_rng(6).integers(0, 11, (13, 17)) / 10).astype(dtype)
-    for thresholds in (np.arange(1, 10) / 10, np.array([0.05]), np.array([0.5, 0.5, 2.0])):
+    uneven = np.array([0.1, 0.11, 0.12, 0.9, np.inf])
+    for thresholds in (
+        np.arange(1, 10) / 10,
+        np.array([0.05]),
+        np.array([0.5, 0.5, 2.0]),
+        uneven,
+        -uneven[::-1],
+    ):
         pixels, bounds = pixels_by_threshold(strength, thresholds)
+        assert all(np.all(np.diff(pixels[i:j]) > 0) for i, j in itertools.pairwise(bounds))
         for k, threshold in enumerate(thresholds[::-1]):
             expected = np.flatnonzero(strength.astype(np.float64) >= threshold)
             assert np.array_equal(np.sort(pixels[: bounds[k + 1]]), expected)

@@ -1,14 +1,46 @@
-"""Thinning of a map that grows step by step: all steps in one call, without the interpreter between them."""
+"""What a map gains and loses as thresholds fall: all steps in one call, with no interpreter between them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from edgecritic.kernels._jit import kernel
-from edgecritic.kernels.arrays import Int64s
+from edgecritic.kernels.arrays import Float64s, Int64s
 from edgecritic.kernels.thinning import Growth, grow
 
-__all__ = ["grow_steps"]
+__all__ = ["by_threshold", "grow_steps"]
+
+
+@kernel
+def by_threshold(pixels: Int64s, strength: Float64s, thresholds: Float64s) -> tuple[Int64s, Int64s]:
+    """Sort pixels, given with their strength, by the step at which they come in when thresholds fall.
+
+    Thresholds ascend, and no strength is below the first; pixels of one step stay in their order. Step k is
+    ``sorted[bounds[k] : bounds[k + 1]]``. Where a strength lies is guessed as if thresholds were evenly
+    spaced, and put right where they are not.
+    """
+    count = thresholds.size
+    width = thresholds[count - 1] - thresholds[0]
+    rate = (count - 1) / width if 0 < width < np.inf else 0.0
+    step = np.empty(pixels.size, dtype=np.int32)
+    bounds = np.zeros(count + 1, dtype=np.int64)
+    for at in range(pixels.size):
+        value = strength[at]
+        passed = int(min((value - thresholds[0]) * rate, count - 1.0)) if rate > 0 else 0
+        while passed < count and thresholds[passed] <= value:
+            passed += 1
+        while thresholds[passed - 1] > value:
+            passed -= 1
+        step[at] = count - passed
+        bounds[count - passed + 1] += 1
+    for k in range(count):
+        bounds[k + 1] += bounds[k]
+    place = bounds.copy()
+    ordered = np.empty(pixels.size, dtype=np.int64)
+    for at in range(pixels.size):
+        ordered[place[step[at]]] = pixels[at]
+        place[step[at]] += 1
+    return ordered, bounds
 
 
 @kernel

@@ -11,7 +11,7 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.peeling import empty_rows
-from edgecritic.kernels.steps import grow_steps
+from edgecritic.kernels.steps import by_threshold, grow_steps
 from edgecritic.kernels.thinning import slim_rows, start_growth
 
 __all__ = ["thin", "ThinningSweep", "pixels_by_threshold"]
@@ -158,11 +158,7 @@ def pixels_by_threshold(
     """
     flat = strength.reshape(-1).astype(np.float64, copy=False)
     inside = np.flatnonzero(flat >= thresholds[0])
-    passed = np.searchsorted(thresholds, flat[inside], side="right")
-    step = (thresholds.size - passed).astype(np.int16 if thresholds.size < 2**15 else np.int64)
-    order = np.argsort(step, kind="stable")
-    bounds = np.searchsorted(step[order], np.arange(thresholds.size + 1))
-    return inside[order], bounds
+    return by_threshold(inside, flat[inside], np.ascontiguousarray(thresholds))
 
 
 def _grid(shape: tuple[int, ...]) -> Grid:
