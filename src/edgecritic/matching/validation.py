@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -77,6 +78,7 @@ def validation(pair: Pair, *, angle: float = 90, preaccept8: bool = False, recal
     return Matching.from_links(pair, hits, found, recall=recall)
 
 
+@functools.lru_cache(maxsize=2)  # the maps of a run share a tolerance and two shapes; tables may be large
 def sight_on(grid: Grid, spacing: tuple[float, ...], tolerance: float, *, corners: bool) -> Sight:
     """Return what is in sight of a pixel within the tolerance, on a grid with at least such a margin."""
     sight = line_of_sight(grid, ball(tolerance, spacing), spacing, corners)
