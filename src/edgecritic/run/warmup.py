@@ -105,13 +105,13 @@ def families() -> list[list[Part]]:
             ("annotators and studies", _studies),
             *strategies.pop("coherent"),
         ],
-        [("measures, 2-D", lambda: _measure(2)), ("measures, 3-D", lambda: _measure(3))],
-        [("measures of meshes", _measure_meshes)],
-        [("regions", _regions)],
         [("edits of label maps", warm_edits)],
+        _detectors(),
+        [("measures of meshes", _measure_meshes)],
+        [("measures, 2-D", lambda: _measure(2)), ("measures, 3-D", lambda: _measure(3))],
+        [("regions", _regions)],
         [("suppress", _suppress)],
         *strategies.values(),
-        _detectors(),
     ]
 
 
