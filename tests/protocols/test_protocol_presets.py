@@ -267,3 +267,8 @@ def test_a_changed_protocol_has_the_name_it_was_given():
 def test_monstrous_values_are_refused(line):
     with pytest.raises(InputError):
         Protocol.from_toml(f'id = "q"\nbase = "bsds"\n{line}\n')
+
+
+def test_both_ends_of_the_scale_may_be_thresholds():
+    protocol = get_protocol("bsds").with_changes("ends", thresholds=[0.0, 0.5, 1.0])
+    assert protocol.threshold_values().tolist() == [0.0, 0.5, 1.0]

@@ -224,3 +224,12 @@ def test_a_protocol_of_regions_has_no_tolerance():
     with pytest.raises(InputError, match="boundaries, regions"):
         FIVE.with_changes("six", judges="colours")
     assert "regions" in str(FIVE)
+
+
+def test_regions_tell_their_best_figures():
+    """Two halves, found at every threshold below that of the line between them."""
+    line = np.zeros((9, 9))
+    line[:, 4] = 0.6
+    halves = np.repeat([[0, 0, 1, 1]], 4, axis=0)
+    found = sweep_hierarchy(line, [halves])
+    assert str(found) == "99 thresholds; best covering 1.0000, PRI 1.0000, VOI 0.0000"
