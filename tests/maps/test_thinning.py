@@ -162,14 +162,9 @@ def test_growth_works_on_a_grid_with_a_wider_margin():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_pixels_by_threshold_are_the_thresholded_maps(dtype):
     strength = (np.random.default_rng(6).integers(0, 11, (13, 17)) / 10).astype(dtype)
-    uneven = np.array([0.1, 0.11, 0.12, 0.9, np.inf])
-    for thresholds in (
-        np.arange(1, 10) / 10,
-        np.array([0.05]),
-        np.array([0.5, 0.5, 2.0]),
-        uneven,
-        -uneven[::-1],
-    ):
+    even, low, high = np.arange(1, 10) / 10, [0.1, 0.11, 0.12, 0.9], [0.05, 0.8, 0.85, 0.9]
+    steps = [even, low, high, [0.05], [0.5, 0.5, 2.0], [*low, np.inf], [-np.inf, *high]]
+    for thresholds in map(np.array, steps):
         pixels, bounds = pixels_by_threshold(strength, thresholds)
         assert all(np.all(np.diff(pixels[i:j]) > 0) for i, j in itertools.pairwise(bounds))
         for k, threshold in enumerate(thresholds[::-1]):

@@ -21,7 +21,7 @@ def by_threshold(pixels: Int64s, strength: Float64s, thresholds: Float64s) -> tu
     """
     count = thresholds.size
     width = thresholds[count - 1] - thresholds[0]
-    rate = (count - 1) / width if 0 < width < np.inf else 0.0
+    rate = (count - 1) / width if width > 0 else 0.0
     step = np.empty(pixels.size, dtype=np.int32)
     bounds = np.zeros(count + 1, dtype=np.int64)
     for at in range(pixels.size):
