@@ -413,3 +413,16 @@ def test_public_names_are_found():
     assert set(dir(datasets)) == set(datasets.__all__)
     with pytest.raises(AttributeError, match="no attribute"):
         datasets.nothing  # noqa: B018
+
+
+def test_fields_of_structs_that_were_passed_by_are_never_read_as_something_else(tmp_path):
+    """They are unpacked and not kept, so that a second way through the array must fail."""
+    rng = np.random.default_rng(0)
+    fields = {name: rng.integers(0, 255, (900, 900), dtype=np.uint8) for name in ("a", "b")}
+    scipy.io.savemat(tmp_path / "a.mat", {"x": fields}, do_compression=True)
+    with _matlab5.opened((tmp_path / "a.mat").read_bytes()) as found:
+        value = next(found)
+        (first,) = value.structs("b")
+        np.testing.assert_array_equal(first["b"].array(), fields["b"])
+        with pytest.raises(RuntimeError, match="once"):
+            next(value.structs("a"))["a"].array()

@@ -208,11 +208,12 @@ def _variables(data: bytes, packed: list[_Buffer]) -> Iterator[Value]:
 class _Buffer:
     """Bytes that are unpacked as far as they were asked for."""
 
-    __slots__ = ("_packed", "_pending", "_taken", "_unpacker", "data", "filled")
+    __slots__ = ("_packed", "_pending", "_skipped", "_taken", "_unpacker", "data", "filled")
 
     def __init__(self, data: memoryview, filled: int) -> None:
         self.data = data
         self.filled = filled
+        self._skipped: list[tuple[int, int]] = []
 
     def unpack_from(self, packed: memoryview, unpacker: Any, taken: int) -> None:
         """Fill the rest from `packed`, of which the unpacker was given the first `taken` bytes."""
@@ -225,6 +226,8 @@ class _Buffer:
         """Return `size` bytes from `start` on."""
         if start + size > self.filled:
             self.need(start + size)
+        if any(start < last and first < start + size for first, last in self._skipped):
+            raise RuntimeError("bytes that were skipped cannot be read: go through an array of structs once")
         return self.data[start : start + size]
 
     def need(self, end: int) -> None:
@@ -237,6 +240,8 @@ class _Buffer:
     def skip(self, end: int) -> None:
         """Unpack up to `end`, as far as there is something, without keeping it."""
         end = min(end, len(self.data))
+        if self.filled < end:
+            self._skipped.append((self.filled, end))
         while self.filled < end:
             self.filled += len(self._piece(end))
 
