@@ -10,7 +10,7 @@ import io
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 __all__ = [
     *("text_table", "cell_text", "arrow", "csv_text", "csv_cell"),
@@ -124,12 +124,18 @@ def arrow(better: str) -> str:
     return "↓" if better == "lower" else "↑"
 
 
-def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """Return a CSV file: numbers in full, what is not known empty, no text that a spreadsheet would obey."""
+def csv_text(
+    header: Sequence[object],
+    rows: Iterable[Sequence[object]],
+    written: Callable[[object], object] | None = None,
+) -> str:
+    """Return a CSV file: numbers in full, what is not known empty, no text that a spreadsheet would obey.
+
+    `written` says how a cell is written, `csv_cell` unless told.
+    """
+    put = csv_cell if written is None else written
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(map(csv_cell, header))
-    writer.writerows([csv_cell(cell) for cell in row] for row in rows)
+    csv.writer(stream, lineterminator="\n").writerows(map(put, row) for row in (header, *rows))
     return stream.getvalue()
 
 

@@ -150,3 +150,9 @@ def test_the_protocol_is_told_in_words(make_results):
     view.results["protocol"].update(fields)
     (record,) = protocol.section(view).blocks
     assert not {name for name, _ in record.items} & set(fields)
+
+
+def test_rows_of_a_result_are_a_table():
+    rows = [{"name": "a", "value": 1.5}, {"name": "b", "value": None}]
+    table = Table.of_rows(rows, name="n", title="t", digits=2)
+    assert (table.header, table.body, table.digits) == (("name", "value"), (("a", 1.5), ("b", None)), 2)

@@ -473,9 +473,9 @@ def test_tokens_are_in_no_log(guarded, monkeypatch, caplog, capfd):
 
 
 def test_cells_are_no_formulas():
-    from edgecritic.annotators.answers import csv_text
+    from edgecritic.annotators.answers import exact_csv
 
-    cells = csv_text(["x"], [[text] for text in ("=1+1", "+1", "-1", "@x", "a", "'=1")]).split("\n")
+    cells = exact_csv(["x"], [[text] for text in ("=1+1", "+1", "-1", "@x", "a", "'=1")]).split("\n")
     assert cells[1:7] == ["'=1+1", "'+1", "'-1", "'@x", "a", "''=1"]
 
 

@@ -17,13 +17,14 @@ from edgecritic.annotators.choice import MODES, PAIR_KINDS, PARTS, SIDES, TIE, A
 from edgecritic.annotators.votes import majority
 from edgecritic.datasets.content import read_text
 from edgecritic.errors import DataError
+from edgecritic.tables import csv_text
 
 __all__ = [
     "COMPARISON",
     "VOTES",
     "answers_csv",
     "comparisons_csv",
-    "csv_text",
+    "exact_csv",
     "parse_trials",
     "read_choices",
     "read_trials",
@@ -83,7 +84,7 @@ def answers_csv(answers: Iterable[Answer]) -> str:
     trial,subject,choice
     hard/canny/12,ann,left
     """
-    return csv_text(_FIELDS, ((one.trial, one.subject, one.choice) for one in answers))
+    return exact_csv(_FIELDS, ((one.trial, one.subject, one.choice) for one in answers))
 
 
 def comparisons_csv(
@@ -108,7 +109,7 @@ def comparisons_csv(
         moment = one.time.isoformat() if one.time else ""
         seen = [one.display.get(name, "") for name in display.DISPLAY]
         table.append([*compared, *answered, *told, moment, *seen, (names or {}).get(one.subject, "")])
-    return csv_text(COMPARISON, table)
+    return exact_csv(COMPARISON, table)
 
 
 def votes_csv(asked: Iterable[Trial], answers: Sequence[Answer]) -> str:
@@ -125,7 +126,7 @@ def votes_csv(asked: Iterable[Trial], answers: Sequence[Answer]) -> str:
             count = [len(mine), mine.count(alarm) if alarm else ""]
             sides = [*trial.conditions, *(mine.count(side) for side in SIDES), mine.count(TIE)]
             table.append([trial.id, trial.image, trial.mode, trial.detector, *count, word, *sides])
-    return csv_text(VOTES, table)
+    return exact_csv(VOTES, table)
 
 
 def _winner(trial: Trial, side: str) -> str:
@@ -159,17 +160,13 @@ def read_choices(path: str | Path) -> tuple[list[Trial], list[Answer]]:
     return [], answers
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table as CSV; no spreadsheet takes a text of it for a formula."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_guarded(value) if isinstance(value, str) else value for value in row] for row in rows)
-    return stream.getvalue()
+def exact_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table as CSV that gives the same texts when read; no spreadsheet takes one for a formula."""
+    return csv_text(columns, rows, _guarded)
 
 
-def _guarded(text: str) -> str:
-    return f"'{text}" if _FORMULA.match(text) else text
+def _guarded(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def _table(file: Path) -> list[dict[str, Any]]:

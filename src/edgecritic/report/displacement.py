@@ -37,14 +37,7 @@ def displacement_report(study: Displacement, *, figure: bool = True) -> Report:
                     for name in study.measures
                 ),
             ),
-            Table(
-                name="curves",
-                title="All curves",
-                header=tuple(curves[0]),
-                body=tuple(tuple(row.values()) for row in curves),
-                most=6,
-                folded=True,
-            ),
+            Table.of_rows(curves, name="curves", title="All curves", most=6, folded=True),
         ),
         figures=tuple(displacement_figure(study, printed=printed) for printed in (False, True))
         if figure

@@ -223,11 +223,10 @@ def _statistics(runs: Runs, draws: int) -> Table:
 
 def _differences(found: ScoreComparison) -> Table:
     rows = found.difference_rows()
-    return Table(
+    return Table.of_rows(
+        rows,
         name="differences",
         title="Paired differences",
-        header=tuple(rows[0]),
-        body=tuple(tuple(row.values()) for row in rows),
         align="lllr" if "label" not in rows[0] else "llllr",
         note="p_value is two-sided, of paired draws of cases; wilcoxon is that of the signed-rank test. "
         "No correction for many comparisons is made.",

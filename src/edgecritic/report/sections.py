@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from edgecritic.errors import InputError, MissingExtraError
 from edgecritic.figures import drawing_settings, figure_bytes, leave_out, new_figure
@@ -120,6 +120,12 @@ class Table(Value):
     most: int | None = None
     searched: str = ""
     folded: bool = False
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Mapping[str, Content]], *, name: str, title: str, **more: Any) -> Self:
+        """Return the table of rows that all have the same columns, such as ``rows()`` of a result gives."""
+        body = tuple(tuple(row.values()) for row in rows)
+        return cls(name=name, title=title, header=tuple(rows[0]), body=body, **more)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows by the names of the columns."""

@@ -154,12 +154,10 @@ def _levels(study: TruthsStudy) -> Table:
 
 
 def _all(study: TruthsStudy) -> Table:
-    rows = study.rows()
-    return Table(
+    return Table.of_rows(
+        study.rows(),
         name="best",
         title="Best values of every image",
-        header=tuple(rows[0]),
-        body=tuple(tuple(row.values()) for row in rows),
         align="llllr",
         most=6,
         folded=True,
@@ -172,12 +170,10 @@ def _curves_of(study: TruthsStudy, shown: Shown) -> Tuning:
 
 
 def _curves_table(tuning: Tuning) -> Table:
-    rows = tuning.rows()
-    return Table(
+    return Table.of_rows(
+        tuning.rows(),
         name="curves",
         title="All measures over the thresholds, the image that is drawn",
-        header=tuple(rows[0]),
-        body=tuple(tuple(row.values()) for row in rows),
         most=6,
         folded=True,
     )

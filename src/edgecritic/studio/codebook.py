@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from edgecritic.annotators.answers import COMPARISON, VOTES, csv_text
+from edgecritic.annotators.answers import COMPARISON, VOTES, exact_csv
 from edgecritic.annotators.display import DISPLAY
 from edgecritic.studio.procedure import KINDS, Procedure
 
@@ -108,7 +108,7 @@ def codebook(procedure: Procedure) -> list[Entry]:
 
 def codebook_csv(procedure: Procedure) -> str:
     """Return the code book as CSV."""
-    return csv_text(Entry._fields, codebook(procedure))
+    return exact_csv(Entry._fields, codebook(procedure))
 
 
 def _entries(procedure: Procedure) -> Iterator[Entry]:

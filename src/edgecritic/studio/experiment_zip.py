@@ -91,7 +91,7 @@ def subjects_csv(session: Session, experiment: Experiment) -> str:
                 *(_cell(given[part].get(key)) for part, key in asked),
             ]
         )
-    return files.csv_text((*codebook.SUBJECT, *(f"{part}_{key}" for part, key in asked)), table)
+    return files.exact_csv((*codebook.SUBJECT, *(f"{part}_{key}" for part, key in asked)), table)
 
 
 def _risks_csv(trials: Sequence[choice.Trial], groups: dict[str, Sequence[choice.Answer]]) -> str:
@@ -100,7 +100,7 @@ def _risks_csv(trials: Sequence[choice.Trial], groups: dict[str, Sequence[choice
         for name, answers in groups.items()
         for one in votes.risks(trials, answers)
     ]
-    return files.csv_text(codebook.RISK, table)
+    return files.exact_csv(codebook.RISK, table)
 
 
 def _fixed(experiment: Experiment, procedure: Procedure) -> dict[str, Any]:

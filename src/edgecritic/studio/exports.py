@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
-from edgecritic.annotators.answers import csv_text
+from edgecritic.annotators.answers import exact_csv
 from edgecritic.datasets.write import UndatedZip, bsds_mat_bytes
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray
@@ -170,7 +170,7 @@ class _Folders:
     def table(self) -> str:
         """Return who has drawn what is in a folder of annotators, as CSV."""
         drawn = [(folder, person, self.names[person]) for person, folder in self.people.items()]
-        return csv_text(
+        return exact_csv(
             ("folder", "annotator", "name"),
             [*drawn, *((folder, "", name) for name, folder in self.imported.items())],
         )
