@@ -151,6 +151,7 @@ def test_a_chain_is_pushed_to_the_last_hundredth_that_pays(strategy, straight, d
     truth[tuple(places[:-1].T)] = candidate[tuple(places[1:].T)] = True
     assert (100 * straight + 141 * diagonal <= 15000) == (pairs == straight + diagonal)
     assert match(candidate, truth, strategy=strategy, tolerance=1.5).tp == pairs
+    assert match(truth, candidate, strategy=strategy, tolerance=1.5).tp == pairs
 
 
 def test_a_solver_that_finds_nothing_is_not_believed():
