@@ -14,7 +14,8 @@ from scipy.optimize import linear_sum_assignment
 from edgecritic import match
 from edgecritic.assignment.graph import build_graph
 from edgecritic.assignment.pair import Pair
-from edgecritic.errors import InputError, MissingExtraError
+from edgecritic.errors import EdgeCriticError, InputError, MissingExtraError
+from edgecritic.matching.csa import assign_by_cost_scaling
 
 
 def peers():
@@ -138,6 +139,37 @@ def test_a_long_chain_is_pushed_only_while_it_pays(peer):
         row[0, :-1] = True
         found = match(row[:, ::-1].copy(), row, strategy=peer, tolerance=1)
         assert found.tp == expected
+
+
+@pytest.mark.parametrize("strategy", ["exact", *peers()])
+@pytest.mark.parametrize(("straight", "diagonal", "pairs"), [(64, 61, 124), (9, 100, 109), (150, 0, 150)])
+def test_a_chain_is_pushed_to_the_last_hundredth_that_pays(strategy, straight, diagonal, pairs):
+    """Steps cost 100 and 141 and a pixel alone 15000: of 64 and 61 steps, 15001, one pixel stays alone."""
+    steps = np.array([(0, 1)] * straight + [(1, 1)] * diagonal)
+    truth, candidate = np.zeros((2, diagonal + 1, straight + diagonal + 1), bool)
+    places = np.concatenate([[(0, 0)], np.cumsum(steps, axis=0)])
+    truth[tuple(places[:-1].T)] = candidate[tuple(places[1:].T)] = True
+    assert (100 * straight + 141 * diagonal <= 15000) == (pairs == straight + diagonal)
+    assert match(candidate, truth, strategy=strategy, tolerance=1.5).tp == pairs
+    assert match(truth, candidate, strategy=strategy, tolerance=1.5).tp == pairs
+
+
+def test_a_solver_that_finds_nothing_is_not_believed():
+    class Lost:
+        OPTIMAL, INFEASIBLE = 0, 1
+
+        def add_arcs_with_cost(self, *arcs):
+            pass
+
+        def solve(self):
+            return self.INFEASIBLE
+
+        def right_mate(self, row):
+            return row
+
+    mask = np.eye(4, dtype=bool)
+    with pytest.raises(EdgeCriticError, match="no assignment"):
+        assign_by_cost_scaling(build_graph(Pair(mask, mask, (1.0, 1.0), 1.0)), Lost())
 
 
 @pytest.mark.parametrize("peer", peers())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 from edgecritic.errors import InputError
 from edgecritic.matching import match
@@ -132,7 +133,93 @@ def test_empty_maps_are_as_with_exact(empty):
     }
 
 
-@pytest.mark.parametrize("text", ["slack=0", "slack=-1", "slack=nan", "steps=-1", "steps=1.5", "steps=101"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("slack=0", "slack=-1", "slack=nan", "slack=9e-7", "slack=1.1e12", "slack=True", "slack=wide"),
+        *("steps=-1", "steps=1.5", "steps=101", "steps=True"),
+    ],
+)
 def test_bad_parameters_are_refused(text):
     with pytest.raises(InputError, match="must be a"):
         match(LINE, LINE, strategy=f"coherent({text})")
+
+
+@pytest.mark.parametrize("text", ["slack=1e-6", "slack=1e12", "steps=100"])
+def test_parameters_at_their_limits_are_taken(text):
+    assert match(LINE, LINE, strategy=f"coherent({text})", tolerance=1).tp == LINE.sum()
+
+
+def fragment(place, pixels, steps):
+    """The pixels within so many steps to direct or diagonal neighbours."""
+    seen = {place}
+    for _ in range(steps):
+        seen |= {one for one in pixels if any(max(map(abs, np.subtract(one, near))) <= 1 for near in seen)}
+    return sorted(seen)
+
+
+def by_definition(candidate, truth, tolerance, spacing, slack, steps):
+    """The docstring of the strategy, pair by pair, with SciPy's assignment: the pairs of pixels."""
+    sides = [[tuple(one) for one in np.argwhere(mask).tolist()] for mask in (candidate, truth)]
+    sizes, unit = np.array(spacing), min(spacing)
+    near = [[fragment(one, side, steps) for one in side] for side in sides]
+
+    def length(step):
+        return np.linalg.norm(np.multiply(step, sizes), axis=-1)
+
+    def apart(places, side):
+        return min(length(np.subtract(sides[side], places)).min(), tolerance)
+
+    links = [(i, j) for i, p in enumerate(sides[0]) for j, q in enumerate(sides[1])]
+    links = [(i, j) for i, j in links if length(np.subtract(sides[1][j], sides[0][i])) <= tolerance]
+    steps_of = {(i, j): np.subtract(sides[1][j], sides[0][i]) for i, j in links}
+
+    def added(term):
+        return np.floor(100 * tolerance / unit * term / slack + 0.5)
+
+    cost = {}
+    for i, j in links:
+        step = steps_of[i, j]
+        there = np.mean([apart(np.add(one, step), 1) for one in near[0][i]])
+        back = np.mean([apart(np.subtract(one, step), 0) for one in near[1][j]])
+        e = max(there, back) / unit
+        if e <= slack:
+            cost[i, j] = np.floor(100 * length(step) / unit + 0.5) + added(e)
+    found = assigned(cost, sides, tolerance / unit)
+    for _ in range(2):
+        offsets = [{side[pair[k]]: steps_of[pair] for pair in found} for k, side in enumerate(sides)]
+        dearer = {}
+        for i, j in cost:
+            way = []
+            for side, own in enumerate((i, j)):
+                known = [offsets[side][one] for one in near[side][own] if one in offsets[side]]
+                way.append(length(steps_of[i, j] - (np.median(known, axis=0) if known else 0 * sizes)))
+            g = max(way) / unit
+            if g <= slack:
+                dearer[i, j] = cost[i, j] + added(g)
+        found = assigned(dearer, sides, tolerance / unit)
+    return sorted((*sides[0][i], *sides[1][j]) for i, j in found)
+
+
+def assigned(cost, sides, tolerance):
+    """The cheapest pairs where a candidate alone costs ceil(10⁴·tolerance)."""
+    n, m = map(len, sides)
+    matrix = np.full((n, m + n), 1e12)
+    matrix[np.arange(n), m + np.arange(n)] = np.ceil(1e4 * tolerance)
+    for (i, j), price in cost.items():
+        matrix[i, j] = price
+    return [(i, j) for i, j in zip(*linear_sum_assignment(matrix), strict=True) if j < m]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_small_maps_by_the_definition(seed):
+    """Pixels whose sides have no common measure hardly ever leave two matchings of the same cost."""
+    rng = np.random.default_rng(seed)
+    one, two = rng.random((2, 9, 11)) < 0.25
+    spacing, slack, steps = (1.0, 1.37), rng.uniform(0.8, 2), int(rng.integers(1, 4))
+    found = match(
+        one, two, strategy=f"coherent(slack={slack}, steps={steps})", tolerance=2.9, spacing=spacing
+    )
+    pairs = sorted(tuple(pair.ravel().tolist()) for pair in found.pairs)
+    assert len(pairs) > 0
+    assert pairs == by_definition(one, two, 2.9, spacing, slack, steps)

@@ -270,12 +270,15 @@ def test_misuse_of_the_state_is_refused():
         {"added": [1, 1]},
         {"added": [16]},
         {"added": [-1]},
+        {"added": [-1, 3]},
         {"added": [1.5]},
         {"added": "x"},
     ):
         with pytest.raises(InputError):
             state.update(**wrong)
     assert state.matches == 2
+    with pytest.raises(InputError, match="not in the universe"):
+        ExactState(np.eye(4, dtype=bool), tolerance=1, universe=np.eye(4, dtype=bool)).update(added=[0, 1])
     with pytest.raises(InputError, match="universe"):
         ExactState(np.eye(4, dtype=bool), universe=np.eye(3, dtype=bool))
     with pytest.raises(InputError, match="not both"):

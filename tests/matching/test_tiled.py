@@ -64,6 +64,15 @@ def test_one_component_through_all_tiles():
     compared(candidate, truth, rows=3, tolerance=2)
 
 
+def test_it_tells_what_the_whole_tells_and_the_tiles():
+    candidate, truth = np.eye(9, dtype=bool), np.eye(9, 9, 1, dtype=bool)
+    whole = match(candidate, truth, tolerance=1)
+    found = match_pixels(np.flatnonzero(candidate), np.flatnonzero(truth), (9, 9), tolerance=1, rows=4)
+    assert found.as_dict() == whole.as_dict() | {"tiles": 3}
+    assert str(found).startswith("exact in 3 tile(s)")
+    assert str(found).partition(": ")[2] == str(whole).partition(": ")[2]
+
+
 def test_nothing_to_match():
     empty = np.zeros((5, 5), bool)
     some = np.eye(5, dtype=bool)

@@ -227,3 +227,11 @@ def test_options_are_checked():
         assert found.tp == match(candidate, truth, strategy="validation", tolerance=2).tp
         with pytest.raises(InputError, match="smaller tolerance"):
             match(candidate, truth, strategy="validation", tolerance=1000 * size, spacing=size)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.5, 1.0])
+def test_the_last_pixel_of_a_row_is_no_neighbour_of_the_first_of_the_next(tolerance):
+    candidate, truth = np.zeros((2, 4, 5), bool)
+    candidate[1, 4] = truth[2, 0] = True
+    assert match(candidate, truth, strategy="validation(preaccept8=True)", tolerance=tolerance).tp == 0
+    assert match(truth, candidate, strategy="validation(preaccept8=True)", tolerance=tolerance).tp == 0

@@ -106,6 +106,15 @@ def test_tolerance_of_a_label_wins():
     found = score_labels(candidate, truth, ["nsd", "dice"], labels=labels, tolerance=1)
     assert (found["a"]["nsd"], found["b"]["nsd"]) == (1, 0)
     assert [row["tolerance"] for row in found.rows()] == [2, None]
+    strict = Labels.from_toml("[labels.a]\nvalue = 1\ntolerance = 0\n")
+    assert score_labels(candidate, truth, "nsd", labels=strict, tolerance=2)["a"]["nsd"] == 0
+
+
+@pytest.mark.parametrize(("shape", "told"), [((5, 3), True), ((3, 4), False), ((4, 3), False)])
+def test_a_map_that_lies_on_its_side_is_told(shape, told):
+    with pytest.raises(InputError, match="same shape") as refused:
+        score_labels(np.ones(shape, int), np.ones((3, 5), int), "dice", labels=as_labels([1]))
+    assert ("lies on its side" in str(refused.value)) == told
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,19 @@ def test_unit_values(name):
     assert other.pq == pytest.approx(quality, nan_ok=True)
 
 
+def test_what_is_as_small_as_the_rule_says_is_left_out():
+    """The challenge leaves out lesions of up to 50 mm³."""
+    slab = NOTHING.copy()
+    slab[5:7, 5:10, 5:10] = True
+    larger = slab.copy()
+    larger[7, 5, 5] = True
+    assert [evaluate(NOTHING, one, rule="brats-gli").fn for one in (slab, larger)] == [0, 1]
+    assert [evaluate(NOTHING, one, rule="brats-gli").lesions[0].kind for one in (slab, larger)] == [
+        "left out",
+        "miss",
+    ]
+
+
 def test_one_component_may_serve_several_lesions():
     """A bar of 25 over two cubes of 5, 15 apart: each has Dice 2·5 / (5 + 25) and HD95 20."""
     bar = NOTHING.copy()
@@ -180,6 +193,7 @@ def test_strata_of_volume():
     assert counts == {"< 20": (0, 0, 1), "20 … 100": (0, 1, 0), "≥ 100": (1, 0, 0)}
     assert [one.volume for one in found.lesions] == [250, 16, 54]
     assert found.lesions[2].centre == (31, 3, 3)
+    assert [one.parts for one in found.lesions] == [1, 0, 1]  # of the candidate: that it hits, or is
     assert "1 found, 1 missed, 1 false alarms" in str(found)
     with pytest.raises(InputError, match="rising order"):
         found.by_volume([2, 1])

@@ -140,8 +140,10 @@ def test_measures_are_functions_of_arrays_too():
     ],
 )
 def test_bad_parameters(text):
-    with pytest.raises(InputError):
+    """They are refused before anything is computed, not because that led nowhere."""
+    with pytest.raises(InputError) as refused:
         score(CANDIDATE, FIRST, text)
+    assert "floating-point" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

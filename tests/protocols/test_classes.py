@@ -248,6 +248,8 @@ class TestMeans:
         assert whole.r50 == pytest.approx(np.mean([one.r50 for one in each.values()]))
         assert set(whole.as_dict()["groups"]) == set(NAMES)
         assert "groups" not in whole.groups["road"].as_dict()
+        assert all("6 images, mean of 2 classes" in text for text in (str(whole), repr(whole)))
+        assert "classes" not in str(whole.groups["road"])
         assert [len(one.images) for one in whole.groups.values()] == [6, 3]
         both = [next(i.best.f for i in one.images if i.name == "0") for one in whole.groups.values()]
         assert next(i.best.f for i in whole.images if i.name == "0") == pytest.approx(np.mean(both))
@@ -345,6 +347,8 @@ class TestRules:
             {"names": []},
             {"names": "road"},
             {"names": ["a", "a"]},
+            {"names": ["a", 2]},
+            {"names": ["a", ""]},
             {"names": ["a"], "labels": [1, 2]},
             {"names": ["a"], "labels": [0]},
             {"names": ["a"], "others": [1]},
@@ -355,6 +359,7 @@ class TestRules:
             {"names": ["a"], "crop": 1.5},
             {"names": ["a"], "scale": 2},
             {"names": ["a"], "judged": ["b"]},
+            {"names": ["a", "b"], "judged": ["2"]},
             {"names": ["a"], "colour": 1},
             {"radius": 1},
         ],
@@ -410,6 +415,26 @@ class TestRules:
         else:
             wanted = class_boundaries(labels, [1, 2])[:, 1::2, 1::2]
         assert np.array_equal(found, wanted)
+
+    @pytest.mark.parametrize("scale", [1.0, 0.5])
+    def test_objects_of_one_class_are_told_apart_if_the_rules_say_so(self, scale):
+        """Two roads side by side: pixels of another object next to them, or another class, are boundaries."""
+        labels, objects = np.ones((12, 24), int), np.repeat([[1, 2, 2]], 8, axis=1).repeat(12, axis=0)
+        labels[:, 16:] = 0
+        step = round(1 / scale)
+        for told, column_of in ((objects, objects), (None, labels)):
+            rules = ClassRules(names=NAMES, radius=1.0, scale=scale, instances=told is not None)
+            road = truth_maps(rules, labels=labels, instances=objects)["road"]
+            seen, kind = column_of[0, step - 1 :: step], labels[0, step - 1 :: step]
+            differs = [
+                any(
+                    (seen[k], kind[k]) != (seen[n], kind[n])
+                    for n in (k - 1, k + 1)
+                    if 0 <= n < seen.size and 1 in (kind[k], kind[n])
+                )
+                for k in range(seen.size)
+            ]
+            assert road.tolist() == [differs] * road.shape[0]
 
     def test_nearest_samples(self):
         for size, wanted in ((8, 4), (7, 4), (5, 5), (3, 7)):

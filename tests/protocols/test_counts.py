@@ -86,6 +86,9 @@ def test_the_row_at_0_comes_first():
     ("make", "message"),
     [
         (lambda one: one + Counts.from_rows([(0.6, 1, 2, 1, 2)]), "same thresholds"),
+        (lambda one: Counts.stack([one, Counts.from_rows([(0.6, 1, 2, 1, 2)])]), "same thresholds"),
+        (lambda one: Counts.of_groups({}), "one or more"),
+        (lambda one: Counts.of_groups({"a": one, "b": Counts.stack([one, one])}), "without further axes"),
         (lambda one: one.group("cat"), "no group 'cat'"),
         (lambda one: one.with_zero(), "at 0 are missing"),
         (lambda one: Counts.of_one((1, 2, 3), threshold=0.0), "one row"),

@@ -34,6 +34,8 @@ def test_all_points_of_a_line_have_its_f(axes):
         assert (recall[-1], precision[0]) == pytest.approx((1, 1))
         assert text.get_text() == f".{tenth}"
         assert text.xy == pytest.approx((recall[-1], precision[-1]))
+        right, up = text.get_position()
+        assert right > up == 0
         steps = np.hypot(np.diff(recall), np.diff(precision))
         assert np.all(np.diff(recall) >= 0)
         assert steps.max() < 0.02

@@ -158,6 +158,11 @@ def test_numbers_of_two_images_by_hand():
     assert (found.pri.ods, found.pri.ois, found.pri.threshold) == pytest.approx((5 / 6, 5 / 6, 2))
     assert (found.voi.ods, found.voi.ois, found.voi.threshold) == pytest.approx((0.5, 0.5, 2))
     assert found.covering.best == pytest.approx(0.75)
+    first, second = found.rows()
+    assert first == {"name": "a", "threshold": 2, "recall": 1, "precision": 1, "pri": 1, "voi": 0}
+    assert second == pytest.approx(
+        {"name": "b", "threshold": 1, "recall": 0.5, "precision": 0.5, "pri": 4 / 6, "voi": 1}
+    )
 
 
 def test_a_summary_of_regions_tells_all_three_measures():

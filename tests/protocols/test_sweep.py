@@ -219,6 +219,15 @@ def test_human_counts_by_hand():
     assert words.get_text() == f"[F={20 / 26:.3f}] human"
 
 
+def test_annotators_may_be_joined_to_one_truth():
+    rng = np.random.default_rng(8)
+    strength, truths = rng.random((14, 12)), [rng.random((14, 12)) < 0.1 for _ in range(3)]
+    protocol = edgecritic.get_protocol("bsds(thresholds=5)")
+    joined = sweep(strength, truths, protocol=protocol.with_fields(annotators="union"))
+    assert joined.counts == sweep(strength, truths[0] | truths[1] | truths[2], protocol=protocol).counts
+    assert joined.annotators == 1
+
+
 def test_zero_threshold_counts():
     rng = np.random.default_rng(3)
     truths = [rng.random((12, 14)) < 0.2 for _ in range(3)]

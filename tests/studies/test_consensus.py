@@ -1,4 +1,4 @@
-"""Truth without people: votes, central maps and coherence against the formulas written out."""
+"""Truth without people: votes and central maps against the formulas written out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from edgecritic.cli.main import main
 from edgecritic.datasets.files import read_mask
 from edgecritic.datasets.write import write_map
 from edgecritic.errors import InputError, UndefinedMeasureWarning
-from edgecritic.measures import score, score_alone
-from edgecritic.measures.coherence import edge_coherence
+from edgecritic.measures import score
 from edgecritic.studies.consensus import consensus, most_central
 
 
@@ -108,68 +107,6 @@ def test_the_central_map_has_the_least_distance_to_the_others():
         consensus(maps[:1])
     with pytest.raises(InputError, match="must be one of"):
         consensus(maps, method="vote")
-
-
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(
-    ("rows", "step", "expected"),
-    [((10,), 1, (0.95, 1.0)), ((10, 11), 1, (0.95, 0.516667)), ((10,), 2, (0.0, 1.0))],
-)
-def test_coherence_has_its_unit_values(rows, step, expected, turned):
-    """A line across 20 × 20 pixels, two pixels thick, and every second pixel of it."""
-    drawn = np.zeros((20, 20), bool)
-    drawn[list(rows), :] = True
-    drawn[:, np.arange(20) % step != 0] = False
-    edges, across = (drawn.T, 0.0) if turned else (drawn, np.pi / 2)
-    for direction in (None, np.full((20, 20), across)):
-        found = edge_coherence(edges, direction)
-        assert (found.continuation, found.thinness) == pytest.approx(expected, abs=1e-6)
-    value = 0.3 * expected[0] + 0.7 * expected[1]
-    alone = score_alone(edges, "kitchen_rosenfeld(gamma=0.3)").mean
-    assert next(iter(alone.values())) == pytest.approx(value, abs=1e-6)
-
-
-def plain_coherence(edges, direction):
-    """The measure pixel by pixel, as it is written."""
-
-    def a(alpha, beta):
-        apart = abs(alpha - beta) % (2 * np.pi)
-        return (np.pi - min(apart, 2 * np.pi - apart)) / np.pi
-
-    around = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
-    goes, thin = [], []
-    for r, c in np.argwhere(edges):
-        d, scores, used = direction[r, c], [], []
-        inside = [0 <= r + y < edges.shape[0] and 0 <= c + x < edges.shape[1] for y, x in around]
-        edge = [ok and edges[r + y, c + x] for ok, (y, x) in zip(inside, around, strict=True)]
-        for side in (d + np.pi / 2, d - np.pi / 2):
-            three = sorted(range(8), key=lambda k: -a(k * np.pi / 4, side))[:3]
-            value = {
-                k: a(d, direction[r + around[k][0], c + around[k][1]]) * a(k * np.pi / 4, side)
-                if edge[k]
-                else 0.0
-                for k in three
-            }
-            used.append(max(three, key=lambda k: value[k]))
-            scores.append(value[used[-1]])
-        goes.append(sum(scores) / 2)
-        thin.append(sum(not edge[k] for k in range(8) if k not in used) / 6)
-    return np.mean(goes), np.mean(thin)
-
-
-def test_coherence_equals_the_plain_loop():
-    rng = np.random.default_rng(3)
-    edges = rng.random((14, 17)) < 0.3
-    direction = rng.uniform(-np.pi, np.pi, edges.shape)
-    found = edge_coherence(edges, direction)
-    assert (found.continuation, found.thinness) == pytest.approx(plain_coherence(edges, direction))
-    assert edge_coherence(np.zeros((5, 5), bool)).value == 0
-    with pytest.raises(InputError, match="shape of the map"):
-        edge_coherence(edges, direction[1:])
-    with pytest.raises(InputError, match="2 dimensions"):
-        edge_coherence(np.ones((3, 3, 3), bool))
-    with pytest.raises(InputError, match="from 0 to 1"):
-        score_alone(edges, "kitchen_rosenfeld(gamma=2)")
 
 
 def test_the_command_writes_estimates_that_commands_take_as_truths(tmp_path, capsys):

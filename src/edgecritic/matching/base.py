@@ -51,7 +51,7 @@ class StrategyInfo:
     one_to_one: bool
     reach: str
     reference: str
-    areas: bool = False
+    areas: bool
 
 
 strategies: Registry[StrategyInfo] = Registry("strategy", "edgecritic.matching", "edgecritic.strategies")

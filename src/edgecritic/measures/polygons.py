@@ -102,8 +102,7 @@ def of_mask(mask: BoolArray, spacing: tuple[float, ...], *, smooth: bool = True)
     table, ends = _table(ndim, whole=smooth)
     padded = np.pad(mask, 1).view(np.uint8).reshape(front + tuple(n + 2 for n in mask.shape))
     level = _filtered(padded, ndim) if smooth else padded.astype(np.float32)
-    least = LEAST if smooth else 1.0
-    firsts, starts, points = lay_polygons(level, cells, corners.ravel()[cut], table, ends, sizes, least)
+    firsts, starts, points = lay_polygons(level, cells, corners.ravel()[cut], table, ends, sizes, LEAST)
     margins = [REACH if n > 1 else 0 for n in shape]
     numbers = np.zeros([n + 2 * margin for n, margin in zip(shape, margins, strict=True)], dtype=np.int32)
     numbers[tuple((cells + margins).T)] = np.arange(1, len(cells) + 1)

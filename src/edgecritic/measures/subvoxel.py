@@ -120,7 +120,7 @@ def joined_loops(segments: list[tuple[Edge, Edge]]) -> list[list[Edge]]:
 
 def _triangles(loop: list[Edge]) -> list[list[NDArray[np.float64]]]:
     points = [_middle(edge) for edge in loop]
-    best = max(_triangulations(0, len(loop) - 1), key=lambda cut: round(_total(points, cut), 9))
+    best = max(_triangulations(0, len(loop) - 1), key=lambda cut: round(_twice_the_area(points, cut), 9))
     return [[points[corner] for corner in triangle] for triangle in best]
 
 
@@ -135,10 +135,9 @@ def _triangulations(first: int, last: int) -> list[list[tuple[int, int, int]]]:
     ]
 
 
-def _total(points: list[NDArray[np.float64]], triangles: list[tuple[int, int, int]]) -> float:
+def _twice_the_area(points: list[NDArray[np.float64]], triangles: list[tuple[int, int, int]]) -> float:
     return sum(
-        float(np.linalg.norm(np.cross(points[b] - points[a], points[c] - points[a]))) / 2
-        for a, b, c in triangles
+        float(np.linalg.norm(np.cross(points[b] - points[a], points[c] - points[a]))) for a, b, c in triangles
     )
 
 

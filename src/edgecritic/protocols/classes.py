@@ -130,7 +130,6 @@ class ClassRules(Value):
             object.__setattr__(self, name, _row(getattr(self, name), name))
         if not self.labels:
             object.__setattr__(self, "labels", tuple(range(1, len(self.names) + 1)))
-        super().__post_init__()
         self._check_lists()
         for name, known in _CHOICES.items():
             if getattr(self, name) not in known:

@@ -34,8 +34,8 @@ def recall_frame(axes: Any) -> None:
         axes.plot(recall, f * recall / (2 * recall - f), color=ISO_COLOUR, linewidth=0.7, zorder=1)
         text, place = f"{f:.1f}".removeprefix("0"), (1, f / (2 - f))
         axes.annotate(
-            text, place, (4, 0), textcoords="offset points", va="center", color=ISO_TEXT
-        ).set_fontsize(7.5)
+            text, place, (4, 0), textcoords="offset points", va="center", color=ISO_TEXT, fontsize=7.5
+        )
 
 
 def recall_curve(
