@@ -10,7 +10,7 @@ from edgecritic.assignment import solver
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid, ball
 from edgecritic.kernels.links import Links, from_columns, number_cells
-from edgecritic.kernels.windows import count_bits
+from edgecritic.kernels.windows import count_bits, lowest_bit
 
 pytestmark = pytest.mark.kernels
 
@@ -73,7 +73,9 @@ def test_numbered_cells_keep_their_numbers_in_the_order_of_the_cells(size):
     assert sum(counts) == cells.size
 
 
-def test_bits_of_words_are_counted():
+def test_bits_of_words_are_counted_and_found():
     words = np.random.default_rng(0).integers(0, 2**64, 200, dtype=np.uint64)
     words[:3] = 0, 2**64 - 1, 2**63
     assert [int(count_bits(word)) for word in words] == [int(word).bit_count() for word in words]
+    lowest = [bin(int(word))[::-1].index("1") for word in words[1:]]
+    assert [int(lowest_bit(word)) for word in words[1:]] == lowest

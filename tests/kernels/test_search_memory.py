@@ -15,13 +15,13 @@ pytestmark = pytest.mark.kernels
 
 @pytest.fixture
 def tight(monkeypatch):
-    """Memory for one entry per node and one that is being added, in place of more than twice as many."""
+    """A heap for one entry per node and one that is being added; a list for twice as many."""
     roomy = search.new_search
 
     def small(nodes):
         made = roomy(nodes)
-        names = ("heap_key", "heap_node", "far_key", "far_node")
-        return made._replace(**{name: getattr(made, name)[: nodes + 1].copy() for name in names})
+        most = {"heap_key": nodes + 1, "heap_node": nodes + 1, "far_key": 2 * nodes, "far_node": 2 * nodes}
+        return made._replace(**{name: getattr(made, name)[:size].copy() for name, size in most.items()})
 
     def tighten():
         for user in (solver, changing):

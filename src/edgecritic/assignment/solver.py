@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from edgecritic.assignment.graph import near_pairs
@@ -32,6 +34,7 @@ MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""
 
 _BLOCK_SIDE = 16
+_SMALL_REACH = 5000  # offsets; what is made of fewer is kept for maps of the same shape
 _WORTH_RELINKING = 1.05  # so many times more pixels, and the searches cost more than linking anew
 _PRICE_BITS = 60
 _LEAST_HASH_BITS = 12
@@ -97,8 +100,17 @@ def link_rows(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood
     """Link every row with the columns within reach; both are flat indices of the grid."""
     if is_plain():
         return _linked_plainly(grid, rows, columns, around)
-    near, steps = windows_of(grid, around, [around.costs.size]), grid.flat_offsets(around.offsets)
+    small = around.costs.size < _SMALL_REACH
+    near, steps = _kept_surroundings(grid, around) if small else _surroundings(grid, around)
     return link_numbered(rows, number_cells(grid.size, columns), near, 0, steps, around.costs)
+
+
+def _surroundings(grid: Grid, around: Neighbourhood) -> tuple[Windows, Indices]:
+    """Return what is in sight of a pixel on a grid, as runs of bits and as flat offsets."""
+    return windows_of(grid, around, [around.costs.size]), grid.flat_offsets(around.offsets)
+
+
+_kept_surroundings = functools.lru_cache(maxsize=16)(_surroundings)
 
 
 def _linked_plainly(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood) -> Links:
@@ -166,9 +178,7 @@ def empty_state(
             remedy="give a smaller tolerance",
         )
     scale = 1 << (hash_bits + sum_bits)
-    hashes = (
-        scatter(candidates + salts, hash_bits, _CANDIDATE_FACTOR),
-        scatter(truths, hash_bits, _TRUTH_FACTOR),
-    )
-    row_hash, column_hash = reversed(hashes) if swapped else hashes
-    return new_state(alone_cost * scale + (2 << hash_bits) - row_hash, -column_hash, scale)
+    most = (0, alone_cost * scale + (2 << hash_bits))
+    of_candidates = scatter(candidates + salts, hash_bits, _CANDIDATE_FACTOR, most[not swapped])
+    of_truths = scatter(truths, hash_bits, _TRUTH_FACTOR, most[swapped])
+    return new_state(*((of_truths, of_candidates) if swapped else (of_candidates, of_truths)), scale)

@@ -10,15 +10,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
+from numba.extending import intrinsic
 
 from edgecritic.kernels._cache import MachineCode
 
-__all__ = ["KernelCache", "dispatcher", "is_known"]
+__all__ = ["KernelCache", "dispatcher", "is_known", "type_of_instruction"]
 
 _KNOWN = ((0, 58), (0, 68))
 """The first and the last Numba whose inside `edgecritic.kernels._pipeline` was tried with."""
@@ -79,6 +81,21 @@ def _plain_type(given: Any) -> Any:
     """
     found = types.unliteral(given)
     return types.int64 if found == types.int32 else found
+
+
+def type_of_instruction(name: str) -> Any:
+    """Return the type of a function of a uint64 that is an instruction of LLVM and gives an int64."""
+
+    @intrinsic
+    def made(_typing: Any, _word: Any) -> Any:
+        def code(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+            return builder.ctpop(*args) if name == "ctpop" else builder.cttz(*args, cgutils.true_bit)
+
+        return types.int64(types.uint64), code
+
+    context = cpu_target.typing_context
+    context.refresh()  # so that it knows what was made
+    return context.resolve_value_type(made)
 
 
 @contextmanager

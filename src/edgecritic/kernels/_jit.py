@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 
 from edgecritic.kernels._cache import MachineCode, homes
 
-__all__ = ["Kernel", "always_compiled", "inlined", "is_plain", "kernel", "plainly"]
+__all__ = ["Kernel", "always_compiled", "inlined", "instruction", "is_plain", "kernel", "plainly"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -82,6 +82,35 @@ def kernel(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """Compile into the kernels that call it: for what is called very often with many arguments."""
     return function if _DISABLED else cast("Function", Kernel(function, forceinline=True))
+
+
+class Instruction:
+    """A function of one word that processors have an instruction for, which kernels that call it use."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._name = name
+
+    def __call__(self, word: Any) -> Any:
+        """Run the function itself."""
+        return self._function(word)
+
+    @functools.cached_property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for where a kernel calls this."""
+        from edgecritic.kernels._compile import type_of_instruction
+
+        return type_of_instruction(self._name)
+
+
+def instruction(name: str) -> Callable[[Function], Function]:
+    """Use what LLVM calls `name` in kernels: it takes a uint64 and returns an int64."""
+
+    def made(function: Function) -> Function:
+        return cast("Function", Instruction(function, name))
+
+    return made
 
 
 @contextmanager

@@ -51,6 +51,14 @@ class Neighbourhood(NamedTuple):
     costs: Int64s
     radii: tuple[int, ...]
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether it is the same one: those of one radius are shared."""
+        return self is other
+
+    def __hash__(self) -> int:
+        """Return what tells it from others."""
+        return id(self)
+
 
 def longest(tolerance: float) -> float:
     """Return the longest distance that meets a tolerance: the one rule, d ≤ tolerance · (1 + 1e-9).

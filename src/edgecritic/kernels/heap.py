@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Int32s, Int64s
 
@@ -62,11 +64,10 @@ def tidy(keys: Int64s, nodes: Int32s, size: int, arrival: Int64s, price: Int64s)
 def shorten(keys: Int64s, nodes: Int32s, size: int, arrival: Int64s, price: Int64s) -> int:
     """Throw entries out of an unsorted list that were overtaken by a shorter way; return how many stay."""
     kept = 0
-    for at in range(size):
+    for at in range(np.uint64(size)):
         key = keys[at]
-        node = nodes[at]
-        if key == arrival[node] - price[node]:
-            keys[kept] = key
-            nodes[kept] = node
-            kept += 1
+        node = np.uint32(nodes[at])
+        keys[np.uint64(kept)] = key
+        nodes[np.uint64(kept)] = node
+        kept += int(key == arrival[node] - price[node])
     return kept

@@ -67,8 +67,9 @@ class Numbered(NamedTuple):
 @inlined
 def _place(bits: UInt64s, before: Int32s, cell: int | np.int64) -> np.int64:
     """Return how many of the numbered cells come before this one."""
-    below = bits[cell >> 6] & ((_ONE << np.uint64(cell & 63)) - _ONE)
-    return np.int64(before[cell >> 6]) + np.int64(count_bits(below))
+    word = np.uint64(cell >> 6)
+    below = bits[word] & ((_ONE << np.uint64(cell & 63)) - _ONE)
+    return np.int64(before[word] + count_bits(below))
 
 
 @kernel
@@ -104,6 +105,7 @@ def links_of_rows(
     of bits. The numbers of the offsets to columns are noted as bits, which puts them in order.
     """
     bits, before, number = columns
+    first, offset_at = near.step, near.number
     mask = near.mask[level, : near.used[level]]
     count = rows.size
     start = np.empty(count + 1, dtype=np.int64)
@@ -123,18 +125,18 @@ def links_of_rows(
             cost = _longer(cost, size, capacity)
         here = rows[row]
         for run in range(mask.size):
-            word = window(bits, here + near.step[run]) & mask[run]
+            word = window(bits, here + first[run]) & mask[run]
             while word != 0:
-                step = near.number[run, lowest_bit(word)]
+                step = offset_at[run, np.uint64(lowest_bit(word))]
                 word = rest_of(word)
-                noted[step >> 6] |= _ONE << np.uint64(step & 63)
+                noted[np.uint64(step >> 6)] |= _ONE << np.uint64(step & 63)
         for part in range(noted.size):
             word = noted[part]
             noted[part] = 0
             while word != 0:
-                step = 64 * part + lowest_bit(word)
+                step = np.uint64(64 * part + lowest_bit(word))
                 word = rest_of(word)
-                other[size] = number[_place(bits, before, here + steps[step])]
+                other[size] = number[np.uint64(_place(bits, before, here + steps[step]))]
                 cost[size] = step_cost[step]
                 size += 1
     start[count] = size

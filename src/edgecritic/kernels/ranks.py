@@ -71,8 +71,6 @@ def shared_bits(one: UInt64s, two: UInt64s) -> Int64s:
     """Return for every row of two tables of words how many bits are set in both."""
     counts = np.zeros(one.shape[0], dtype=np.int64)
     for row in range(one.shape[0]):
-        total = np.uint64(0)
         for word in range(one.shape[1]):
-            total += count_bits(one[row, word] & two[row, word])
-        counts[row] = total
+            counts[row] += count_bits(one[row, word] & two[row, word])
     return counts

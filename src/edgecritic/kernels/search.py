@@ -70,9 +70,9 @@ def new_search(nodes: int) -> Search:
     return Search(
         arrival=np.full(nodes, FAR, dtype=np.int64),
         via=np.empty(nodes, dtype=np.int32),
-        seen=np.empty(nodes, dtype=np.int32),
+        seen=np.empty(nodes + 1, dtype=np.int32),
         done=np.empty(nodes, dtype=np.int32),
-        near=np.empty(nodes, dtype=np.int32),
+        near=np.empty(nodes + 1, dtype=np.int32),
         heap_key=np.empty(entries, dtype=np.int64),
         heap_node=np.empty(entries, dtype=np.int32),
         far_key=np.empty(entries, dtype=np.int64),
@@ -83,22 +83,31 @@ def new_search(nodes: int) -> Search:
 
 @kernel
 def _advance(
-    keys: Int64s, nodes: Int32s, distant: int, stride: np.int64, heap_key: Int64s, heap_node: Int32s
+    keys: Int64s,
+    nodes: Int32s,
+    distant: int,
+    stride: np.int64,
+    arrival: Int64s,
+    price: Int64s,
+    heap_key: Int64s,
+    heap_node: Int32s,
 ) -> tuple[int, int, np.int64]:
     """Move the nearest of the unsorted list into the empty heap; return both sizes and the horizon."""
-    horizon = FAR
-    for at in range(distant):
-        horizon = min(horizon, keys[at] + stride)
+    distant = shorten(keys, nodes, distant, arrival, price)
+    nearest = FAR
+    for at in range(np.uint64(distant)):
+        nearest = min(nearest, keys[at])
+    horizon = nearest + stride
     heap = kept = 0
-    for at in range(distant):
+    for at in range(np.uint64(distant)):
         key = keys[at]
         node = nodes[at]
         if key < horizon:
             push(heap_key, heap_node, heap, key, node)
             heap += 1
         else:
-            keys[kept] = key
-            nodes[kept] = node
+            keys[np.uint64(kept)] = key
+            nodes[np.uint64(kept)] = node
             kept += 1
     return heap, kept, horizon
 
@@ -129,41 +138,43 @@ def find_end(
     horizon = now
     heap = waiting = distant = seen_count = done_count = 0
     while True:
-        for link in range(np.uint64(start[one]), np.uint64(start[one + 1])):
+        first, last = start[one], start[one + 1]
+        if distant + last - first > far_key.size:
+            distant = shorten(far_key, far_node, distant, arrival, their_price)
+        reached = distant  # behind the list: what is reached by a shorter way than before
+        for link in range(np.uint64(first), np.uint64(last)):
             reaching = passed + cost[link] * scale
             if reaching - their_limit >= best:
                 break
             other: Any = np.uint32(linked[link])  # no index counts from the end, so none has a sign
-            if reaching >= arrival[other]:
-                continue
             distance = reaching - their_price[other]
-            if distance >= best:
-                continue
+            far_key[np.uint64(reached)] = distance
+            far_node[np.uint64(reached)] = other
+            reached += int(reaching < arrival[other]) & int(distance < best)
+        for at in range(np.uint64(distant), np.uint64(reached)):
+            distance = far_key[at]
+            other = np.uint32(far_node[at])
             if their_mate[other] < 0:
-                if their_mate[other] == ALONE:
+                if their_mate[other] == ALONE and distance < best:
                     best = distance
                     end = one
                     other_end = other
                 continue
-            if arrival[other] == FAR:
-                seen[seen_count] = other
-                seen_count += 1
-            arrival[other] = reaching
+            seen[np.uint64(seen_count)] = other
+            seen_count += int(arrival[other] == FAR)
+            arrival[other] = distance + their_price[other]
             via[other] = one
-            if distance == now:
-                near[waiting] = other
-                waiting += 1
-            elif distance >= horizon:
-                if distant == far_key.size:
-                    distant = shorten(far_key, far_node, distant, arrival, their_price)
-                far_key[distant] = distance
-                far_node[distant] = other
-                distant += 1
-            else:
+            if (distance < horizon) & (distance != now):
                 if heap == keys.size:
                     heap = tidy(keys, nodes, heap, arrival, their_price)
                 push(keys, nodes, heap, distance, other)
                 heap += 1
+                continue
+            near[np.uint64(waiting)] = other
+            waiting += int(distance == now)
+            far_key[np.uint64(distant)] = distance
+            far_node[np.uint64(distant)] = other
+            distant += int(distance != now)
         if now >= best:
             break
         found = waiting > 0
@@ -174,8 +185,9 @@ def find_end(
             if heap == 0:
                 if distant == 0:
                     break
-                distant = shorten(far_key, far_node, distant, arrival, their_price)
-                heap, distant, horizon = _advance(far_key, far_node, distant, stride, keys, nodes)
+                heap, distant, horizon = _advance(
+                    far_key, far_node, distant, stride, arrival, their_price, keys, nodes
+                )
                 if heap == 0:
                     break
             if keys[0] >= best:

@@ -57,16 +57,12 @@ class State(NamedTuple):
 
 def new_state(alone_rows: Int64s, alone_columns: Int64s, scale: int) -> State:
     """Make the state of a problem whose rows are all absent."""
-    rows = Side(
-        mate=np.full(alone_rows.size, ABSENT, dtype=np.int32),
-        price=np.zeros(alone_rows.size, dtype=np.int64),
-        alone=alone_rows,
-        price_limit=np.int64(alone_rows.max(initial=0)),
+    mates = np.empty(alone_rows.size, dtype=np.int32), np.empty(alone_columns.size, dtype=np.int32)
+    mates[0].fill(ABSENT)
+    mates[1].fill(ALONE)
+    limit = np.int64(alone_rows.max() if alone_rows.size else 0)
+    return State(
+        Side(mates[0], np.zeros(alone_rows.size, dtype=np.int64), alone_rows, limit),
+        Side(mates[1], alone_columns.copy(), alone_columns, np.int64(0)),
+        np.int64(scale),
     )
-    columns = Side(
-        mate=np.full(alone_columns.size, ALONE, dtype=np.int32),
-        price=alone_columns.copy(),
-        alone=alone_columns,
-        price_limit=np.int64(0),
-    )
-    return State(rows, columns, np.int64(scale))

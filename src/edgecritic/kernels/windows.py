@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgecritic.kernels._jit import inlined
+from edgecritic.kernels._jit import inlined, instruction
 from edgecritic.kernels.arrays import Bools, Int64s, UInt64s
 from edgecritic.kernels.grid import Grid, Neighbourhood
 
@@ -19,10 +19,6 @@ __all__ = [
 _WIDTH = 64
 _ONE = np.uint64(1)
 _LAST = np.uint64(63)
-_PRIME = np.uint64(67)  # the powers of two leave different remainders
-_PLACES = np.zeros(67, dtype=np.int64)
-for _place in range(_WIDTH):
-    _PLACES[2**_place % 67] = _place
 
 
 class Windows(NamedTuple):
@@ -94,14 +90,14 @@ def is_set(bits: UInt64s, cell: int | np.int64) -> bool:
 def window(bits: UInt64s, first: int | np.int64) -> np.uint64:
     """Return the 64 bits from the cell `first` on."""
     shift = np.uint64(first & 63)
-    word = first >> 6
-    return np.uint64((bits[word] >> shift) | ((bits[word + 1] << _ONE) << (_LAST - shift)))
+    word = np.uint64(first >> 6)
+    return np.uint64((bits[word] >> shift) | ((bits[word + _ONE] << _ONE) << (_LAST - shift)))
 
 
-@inlined
+@instruction("cttz")
 def lowest_bit(word: np.uint64) -> np.int64:
     """Return the place of the lowest bit of a word that is not 0."""
-    return np.int64(_PLACES[(word ^ rest_of(word)) % _PRIME])
+    return np.int64(int(word ^ rest_of(word)).bit_length() - 1)
 
 
 @inlined
@@ -110,16 +106,10 @@ def rest_of(word: np.uint64) -> np.uint64:
     return word & (word - _ONE)
 
 
-@inlined
-def count_bits(word: np.uint64) -> np.uint64:
-    """Return how many bits of a word are set: sums of two, four and eight bits, then of all."""
-    word -= (word >> _ONE) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    word += word >> np.uint64(8)
-    word += word >> np.uint64(16)
-    word += word >> np.uint64(32)
-    return word & np.uint64(0x7F)
+@instruction("ctpop")
+def count_bits(word: np.uint64) -> np.int64:
+    """Return how many bits of a word are set."""
+    return np.int64(int(word).bit_count())
 
 
 @inlined
