@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from edgecritic.assignment import solver
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid, ball
-from edgecritic.kernels.links import Links, from_columns, number_cells
+from edgecritic.kernels.links import Links, from_columns, link_maps, number_cells
 from edgecritic.kernels.windows import count_bits, lowest_bit
 
 pytestmark = pytest.mark.kernels
@@ -51,6 +51,48 @@ def test_links_seen_from_their_columns_are_the_same_the_cheapest_first(seed):
     np.testing.assert_array_equal(found.start, np.append(0, np.cumsum(np.bincount(columns, minlength=9))))
     np.testing.assert_array_equal(found.other, rows[theirs])
     np.testing.assert_array_equal(found.cost, cost[theirs])
+
+
+def webbed(masks, pixels, around, most_links=2**28):
+    """Return the web of links between pixels and the maps, with both as coordinates."""
+    grid = Grid.around(masks[0].shape, around.radii)
+    places = [grid.locate(mask) for mask in masks]
+    start = np.cumsum([0, *(place.size for place in places)], dtype=np.int64)
+    pixel_at = np.full(grid.size, -1, dtype=np.int32)
+    pixel_at[grid.locate(pixels)] = np.arange(np.count_nonzero(pixels))
+    steps = grid.flat_offsets(around.offsets)
+    count = np.count_nonzero(pixels)
+    web = link_maps(np.concatenate(places), start, pixel_at, count, steps, around.costs, most_links)
+    return web, start, [np.argwhere(mask) for mask in masks], np.argwhere(pixels)
+
+
+@pytest.mark.parametrize(("shape", "radius", "share"), [*CASES, ((40, 50), 3.0, 0.9)])
+def test_webs_link_every_map_with_the_pixels_in_reach_from_both_sides(shape, radius, share):
+    rng = np.random.default_rng(5)
+    masks = [rng.random(shape) < share * part for part in (1, 0, 0.3)]
+    web, start, columns, pixels = webbed(masks, rng.random(shape) < share, ball(radius, (1.0,) * len(shape)))
+    for number, mine in enumerate(columns):
+        distances = cdist(pixels, mine)
+        near = distances <= radius
+        rows = np.arange(web.row_start[number], web.row_start[number + 1])
+        np.testing.assert_array_equal(web.pixel_of[rows], np.flatnonzero(near.any(axis=1)))
+        for row in rows:
+            links = slice(web.rows.start[row], web.rows.start[row + 1])
+            other, far = web.rows.other[links] - start[number], distances[web.pixel_of[row]]
+            assert sorted(other.tolist()) == np.flatnonzero(far <= radius).tolist()
+            np.testing.assert_array_equal(web.rows.cost[links], np.sort(np.floor(100 * far[other] + 0.5)))
+        for column in range(len(mine)):
+            links = slice(*web.columns.start[start[number] + column :][:2])
+            pixel, far = web.pixel_of[web.columns.other[links]], distances[:, column]
+            assert sorted(pixel.tolist()) == np.flatnonzero(far <= radius).tolist()
+            np.testing.assert_array_equal(web.columns.cost[links], np.sort(np.floor(100 * far[pixel] + 0.5)))
+    assert web.row_start[-1] == web.pixel_of.size
+
+
+def test_webs_leave_links_out_beyond_the_most():
+    everywhere = np.ones((9, 9), dtype=bool)
+    web, *_ = webbed([everywhere] * 3, everywhere, ball(2.0, (1.0, 1.0)), most_links=200)
+    assert 200 < web.rows.other.size == web.columns.other.size <= 200 + everywhere.size
 
 
 def test_too_many_links_are_refused(monkeypatch):

@@ -212,67 +212,65 @@ def _sort_by_cost(other: Int32s, cost: Int32s, start: int, stop: int) -> None:
 
 @kernel
 def _near_pairs(
-    columns: Int64s,
-    map_start: Int64s,
-    pixel_at: Int32s,
-    pixels: int,
-    steps: Int64s,
-    step_cost: Int64s,
-    most_links: int,
-) -> tuple[Int32s, Int32s, Int32s, Int32s, Int64s]:
-    """List all links, map by map and the cheapest first; the rows of a map have the order of their pixels.
+    columns: Int64s, map_start: Int64s, pixel_at: Int32s, steps: Int64s, step_cost: Int64s, most_links: int
+) -> tuple[Int32s, Int32s, Int32s, Int64s]:
+    """List pixel, column and cost of all links, map by map and the cheapest first, and where maps begin.
 
-    Gives up if there are more than `most_links`: what it then returns has more than `most_links` links too.
+    What lies a step from a column is written down in any case, and stays if it is a pixel: the processor
+    would often guess wrong whether it is. No index counts from the end, so none has a sign.
     """
     capacity = max(1024, 12 * columns.size)
-    row_end = np.empty(capacity, dtype=np.int32)
+    pixel_end = np.empty(capacity, dtype=np.int32)
     column_end = np.empty(capacity, dtype=np.int32)
     cost = np.empty(capacity, dtype=np.int32)
-    pixel_of = np.empty(capacity, dtype=np.int32)
-    row_start = np.zeros(map_start.size, dtype=np.int64)
-    number = np.empty(pixels, dtype=np.int32)
-    size = rows = 0
+    begin = np.zeros(map_start.size, dtype=np.int64)
+    size = 0
     for map_number in range(map_start.size - 1):
-        for pixel in range(pixels):
-            number[pixel] = -1
-        first_link, first_row = size, rows
+        first, last = map_start[map_number], map_start[map_number + 1]
         for step in range(steps.size):
-            if size + map_start[map_number + 1] - map_start[map_number] > capacity:
-                if size > most_links:
-                    break
+            if size > most_links:
+                break
+            if size + last - first > capacity:
                 capacity += capacity // 2 + columns.size
-                row_end = _longer(row_end, size, capacity)
+                pixel_end = _longer(pixel_end, size, capacity)
                 column_end = _longer(column_end, size, capacity)
                 cost = _longer(cost, size, capacity)
-                pixel_of = _longer(pixel_of, rows, capacity)
-            for column in range(map_start[map_number], map_start[map_number + 1]):
-                pixel = pixel_at[columns[column] - steps[step]]
-                if pixel >= 0:
-                    if number[pixel] < 0:
-                        number[pixel] = rows
-                        pixel_of[rows] = pixel
-                        rows += 1
-                    row_end[size] = number[pixel]
-                    column_end[size] = column
-                    cost[size] = step_cost[step]
-                    size += 1
-        _order_rows(number, pixel_of[first_row:rows], first_row, row_end[first_link:size])
-        row_start[map_number + 1] = rows
-    return row_end[:size], column_end[:size], cost[:size], pixel_of[:rows].copy(), row_start
+            before = size
+            for column in range(np.uint64(first), np.uint64(last)):
+                pixel = pixel_at[np.uint64(columns[column] - steps[step])]
+                pixel_end[np.uint64(size)] = pixel
+                column_end[np.uint64(size)] = column
+                size += pixel >= 0
+            for at in range(before, size):
+                cost[at] = step_cost[step]
+        begin[map_number + 1] = size
+    return pixel_end[:size], column_end[:size], cost[:size], begin
 
 
 @kernel
-def _order_rows(number: Int32s, pixel_of: Int32s, first: int, row_end: Int32s) -> None:
-    """Number the rows of one map, from `first` on, by their pixels: neighbours are near in memory then."""
-    order = np.empty(pixel_of.size, dtype=np.int32)
+def _number_rows(pixel_end: Int32s, begin: Int64s, pixels: int) -> tuple[Int32s, Int64s]:
+    """Turn the pixels of links into rows, those of a map in the order of their pixels: neighbours are near.
+
+    Returned are the pixel of every row, and where the rows of each map begin.
+    """
+    pixel_of = np.empty(min(pixel_end.size, pixels * (begin.size - 1)), dtype=np.int32)
+    row_start = np.zeros(begin.size, dtype=np.int64)
+    number = np.empty(pixels, dtype=np.int32)
     rows = 0
-    for pixel in range(number.size):
-        if number[pixel] >= 0:
-            order[number[pixel] - first] = first + rows
-            pixel_of[rows] = pixel
-            rows += 1
-    for at in range(row_end.size):
-        row_end[at] = order[row_end[at] - first]
+    for map_number in range(begin.size - 1):
+        for pixel in range(pixels):
+            number[pixel] = -1
+        for at in range(begin[map_number], begin[map_number + 1]):
+            number[pixel_end[at]] = 0
+        for pixel in range(pixels):
+            if number[pixel] == 0:
+                number[pixel] = rows
+                pixel_of[rows] = pixel
+                rows += 1
+        for at in range(begin[map_number], begin[map_number + 1]):
+            pixel_end[at] = number[pixel_end[at]]
+        row_start[map_number + 1] = rows
+    return pixel_of[:rows].copy(), row_start
 
 
 @kernel
@@ -307,9 +305,8 @@ def link_maps(
     most_links
         Beyond so many links the rest is left out.
     """
-    row_end, column_end, cost, pixel_of, row_start = _near_pairs(
-        columns, map_start, pixel_at, pixels, steps, step_cost, most_links
-    )
+    row_end, column_end, cost, begin = _near_pairs(columns, map_start, pixel_at, steps, step_cost, most_links)
+    pixel_of, row_start = _number_rows(row_end, begin, pixels)
     return WebOfLinks(
         Links(*_sorted_by(row_end, pixel_of.size, column_end, cost)),
         Links(*_sorted_by(column_end, columns.size, row_end, cost)),
