@@ -10,13 +10,15 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from edgecritic.datasets._guard import MEMORY_LIMIT, unpacked_size
+from edgecritic.datasets._guard import MEMORY_LIMIT, unpacked_size, unpacker_maker
 from edgecritic.errors import DataError
 
-__all__ = ["check_png", "check_tiff"]
+__all__ = ["check_png", "check_tiff", "plain_rows"]
 
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by the colour type of a PNG file
 _ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+_PLAIN_PNG = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"
+_MOST_PLAIN = 2**24  # bytes that are unpacked in one piece
 _COMPRESSION, _STRIPS, _TILES = 259, (273, 279), (324, 325)
 _DEFLATE = (8, 32946)
 _KNOWN = frozenset({1, 2, 3, 4, 5, 7, 32773, *_DEFLATE})
@@ -37,6 +39,28 @@ def check_png(data: bytes) -> None:
     size = unpacked_size(pieces, expected)
     if size != expected:
         raise DataError(f"unpacks to {size} of {expected} bytes, so rows are missing; the file is truncated")
+
+
+def plain_rows(data: bytes) -> tuple[int, int, bytes] | None:
+    """Return rows, columns and the unpacked bytes of a PNG file of 8-bit grey values and nothing else.
+
+    All that `check_png` checks holds; of any other file, most damaged ones too, nothing is returned.
+    """
+    if not data.startswith(_PLAIN_PNG):
+        return None
+    try:
+        (_, head), *pieces, _ = _chunks(data)
+    except DataError:
+        return None
+    columns, rows, *form = struct.unpack(">IIBBBBB", head)
+    if form != [8, 0, 0, 0, 0] or any(kind != b"IDAT" for kind, _ in pieces):
+        return None
+    expected = rows * (1 + columns)
+    if not 0 < rows * columns < expected <= _MOST_PLAIN:
+        return None
+    unpacker = unpacker_maker()()
+    unpacked = unpacker.decompress(b"".join(piece for _, piece in pieces), expected + 1)
+    return (rows, columns, unpacked) if unpacker.eof and len(unpacked) == expected else None
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, memoryview]]:

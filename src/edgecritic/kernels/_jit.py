@@ -17,7 +17,10 @@ from typing import Any, TypeVar, cast
 
 from edgecritic.kernels._cache import MachineCode, homes
 
-__all__ = ["Kernel", "always_compiled", "inlined", "instruction", "is_plain", "kernel", "plainly"]
+__all__ = [
+    *("Kernel", "always_compiled", "inlined", "instruction"),
+    *("is_plain", "is_started", "kernel", "plainly"),
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -139,6 +142,11 @@ def plainly(steps: int) -> Iterator[None]:
 def is_plain() -> bool:
     """Tell whether kernels that this thread calls run as plain Python, because work is small."""
     return _mode.plain
+
+
+def is_started() -> bool:
+    """Tell whether Numba runs already, so that a kernel costs no more than its own time."""
+    return _left < 0 and not _DISABLED
 
 
 def always_compiled() -> None:

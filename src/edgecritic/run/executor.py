@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from edgecritic.errors import InputError
@@ -13,6 +17,8 @@ __all__ = ["Progress", "run_tasks", "resolve_jobs", "absolute"]
 
 Task = TypeVar("Task")
 Progress = Callable[[int, int], None]
+
+_PATIENCE = 0.5  # seconds
 
 
 def resolve_jobs(jobs: int | None) -> int:
@@ -76,8 +82,44 @@ def absolute(path: str | Path | None) -> Path | None:
 def _results(function: Callable[[Task], Any], tasks: Sequence[Task], jobs: int) -> Iterable[Any]:
     if jobs == 1 or len(tasks) < 2:
         return map(function, tasks)
-    from joblib import Parallel, delayed
+    return _in_threads(function, tasks, jobs)
 
-    pool = Parallel(n_jobs=jobs, backend="threading", return_as="generator_unordered", batch_size=1)
-    results: Iterable[Any] = pool(delayed(function)(task) for task in tasks)
-    return results
+
+def _in_threads(function: Callable[[Task], Any], tasks: Sequence[Task], jobs: int) -> Iterator[Any]:
+    """Yield results as they come; after an error, or when nobody wants more of them, no task is begun.
+
+    Every thread takes the next task itself, so that none waits for another one. They are daemons: a program
+    that was told to stop does not wait for tasks that have begun.
+    """
+    todo = deque(tasks)
+    done: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+
+    def work() -> None:
+        while True:
+            try:
+                task = todo.popleft()
+            except IndexError:
+                return
+            try:
+                done.put((function(task), None))
+            except BaseException as error:  # noqa: BLE001 - it is raised where the results are asked for
+                todo.clear()
+                done.put((None, error))
+
+    for _ in range(min(jobs, len(tasks))):
+        threading.Thread(target=work, daemon=True, name="edgecritic").start()
+    try:
+        for _ in tasks:
+            result, error = _next(done)
+            if error is not None:
+                raise error
+            yield result
+    finally:
+        todo.clear()
+
+
+def _next(queue: SimpleQueue[Any]) -> Any:
+    """Wait for an item; not in one piece, because on Windows nothing interrupts a thread that waits."""
+    while True:
+        with suppress(Empty):
+            return queue.get(timeout=_PATIENCE)

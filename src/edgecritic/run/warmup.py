@@ -110,7 +110,7 @@ def families() -> list[list[Part]]:
         [("measures of meshes", _measure_meshes)],
         [("measures, 2-D", lambda: _measure(2)), ("measures, 3-D", lambda: _measure(3))],
         [("regions", _regions)],
-        [("suppress", _suppress)],
+        [("suppress", _suppress), ("rows of PNG files", _unfilter)],
         *strategies.values(),
     ]
 
@@ -177,6 +177,12 @@ def _studies() -> None:
         comparer = Comparer(one.shape, [tolerance])
         comparer.f(comparer.prepare(one), comparer.prepare(other))
     discordant_pairs([1.0, 2.0], [2.0, 1.0])
+
+
+def _unfilter() -> None:
+    from edgecritic.kernels.rows import unfiltered
+
+    unfiltered(np.zeros((2, 3), dtype=np.uint8))
 
 
 def warm_edits() -> None:

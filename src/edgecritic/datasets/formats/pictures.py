@@ -16,7 +16,7 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._checksums import check_png, check_tiff
+from edgecritic.datasets._checksums import check_png, check_tiff, plain_rows
 from edgecritic.datasets._guard import check_size, quiet
 from edgecritic.datasets._tiff import tiff_geometry
 from edgecritic.datasets.class_maps import ClassMaps
@@ -24,6 +24,8 @@ from edgecritic.datasets.content import open_regular
 from edgecritic.datasets.formats.base import file_format
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import as_strength
+from edgecritic.kernels._jit import is_started
+from edgecritic.kernels.rows import unfiltered
 
 __all__ = ["load_picture", "picture_shape", "save_png"]
 
@@ -106,6 +108,9 @@ def load_picture(data: bytes, _: str | None = None) -> NDArray[Any]:
 
 def _loaded(data: bytes, *, indices: bool = False) -> NDArray[Any]:
     """Return the values of a picture, of one with a palette its indices if they are asked for."""
+    plain = _plain_grey(data)
+    if plain is not None:
+        return plain
     with quiet(), _open(data) as picture:
         check_size(picture.size[::-1], 16)
         if picture.format in ("PNG", "TIFF") and getattr(picture, "n_frames", 1) > 1:
@@ -118,6 +123,22 @@ def _loaded(data: bytes, *, indices: bool = False) -> NDArray[Any]:
             return _turned(np.array(picture), _orientation(picture))
         values = _deep_colours(picture, data) if _is_deep_colour(picture, data) else _values(picture)
         return _turned(values, _orientation(picture))
+
+
+def _plain_grey(data: bytes) -> NDArray[np.uint8] | None:
+    """Return the values of a map as networks write them: a PNG file of 8-bit grey values and nothing else.
+
+    Pillow would unpack again what was unpacked to verify its checksum, and hold the interpreter lock while
+    it looks for what is not there. It is left to read all other files, and these too before Numba runs.
+    """
+    found = plain_rows(data) if is_started() else None
+    if found is None:
+        return None
+    rows, columns, unpacked = found
+    values: NDArray[np.uint8] = unfiltered(
+        np.array(np.frombuffer(unpacked, np.uint8)).reshape(rows, 1 + columns)
+    )
+    return values if len(values) else None
 
 
 def _open(data: bytes) -> Any:
