@@ -74,6 +74,13 @@ def inner_flags(compiler: Any, flags: Any) -> QuickFlags:
     return QuickFlags(flags)
 
 
+class OuterCode(JITCodeLibrary):
+    """The code of a kernel that Python calls: optimised once, with all that it calls."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+
 class InnerCode(JITCodeLibrary):
     """The code of what only kernels call: optimised, and turned into machine code, with them."""
 
@@ -138,3 +145,8 @@ class OuterCompiler(KernelCompiler):
     """Numba's compiler, for kernels that Python calls."""
 
     needless = _NEEDLESS
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any) -> None:
+        library = OuterCode(targetctx.codegen(), "kernel")
+        library.enable_object_caching()
+        super().__init__(typingctx, targetctx, library, *rest)
