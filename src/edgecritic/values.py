@@ -59,7 +59,7 @@ class Value:
         cls._compared_names = tuple(each.name for each in found if each.compare)
 
     def __post_init__(self) -> None:
-        for name, content in self._contents():
+        for name, content in list(vars(self).items()):
             if isinstance(content, np.ndarray) and content.flags.writeable:
                 view = content.view()
                 view.flags.writeable = False

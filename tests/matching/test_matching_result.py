@@ -29,6 +29,15 @@ def small() -> Matching:
     return match(candidate, truth, tolerance=1)
 
 
+def test_masks_are_made_once_and_cannot_be_written(small):
+    for name, side in (("matched_candidate", 0), ("matched_truth", 1)):
+        mask = getattr(small, name)
+        assert getattr(small, name) is mask
+        assert not mask.flags.writeable
+        np.testing.assert_array_equal(np.argwhere(mask), np.unique(small.pairs[:, side], axis=0))
+    assert not hasattr(Matching, "matched_truth")  # no default: a strategy must say it
+
+
 def test_counts_ratios_and_masks(small):
     assert (small.tp, small.fp, small.fn) == (3, 2, 1)
     assert small.precision == pytest.approx(3 / 5)

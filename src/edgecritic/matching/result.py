@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,29 @@ class Counted:
         }
 
 
+class _Mask:
+    """A map of a matching that may be given as raster indices, and is made of them when it is asked for.
+
+    Maps of volumes take more memory than all that is in them.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, matching: Matching | None, owner: type | None = None) -> BoolArray:
+        if matching is None:
+            raise AttributeError(self._name)  # so that it has no default
+        held = vars(matching)[self._name]
+        if isinstance(held, np.ndarray) and held.dtype != np.bool_:
+            held = mask_of(held, matching.shape)
+            held.flags.writeable = False
+            vars(matching)[self._name] = held
+        return cast("BoolArray", held)
+
+    def __set__(self, matching: Matching, given: NDArray[Any]) -> None:
+        vars(matching)[self._name] = given
+
+
 class Matching(Counted, Value):
     """What was matched and what was not; its arrays can only be read.
 
@@ -112,8 +135,8 @@ class Matching(Counted, Value):
     recall: float
     candidate: BoolArray
     truth: BoolArray
-    matched_candidate: BoolArray
-    matched_truth: BoolArray
+    matched_candidate: _Mask = _Mask()
+    matched_truth: _Mask = _Mask()
     pairs: NDArray[np.int64] | None = None
     distances: NDArray[np.float64] | None = None
     spacing: tuple[float, ...] | None = None
@@ -127,14 +150,17 @@ class Matching(Counted, Value):
         tp: int,
         fp: int,
         fn: int,
-        matched_candidate: BoolArray,
-        matched_truth: BoolArray,
+        matched_candidate: BoolArray | NDArray[np.int64],
+        matched_truth: BoolArray | NDArray[np.int64],
         precision: float | None = None,
         recall: float | None = None,
         pairs: NDArray[np.int64] | None = None,
         distances: NDArray[np.float64] | None = None,
     ) -> Matching:
-        """Make the result of a strategy; ratios that are not given follow from the counts."""
+        """Make the result of a strategy; ratios that are not given follow from the counts.
+
+        The pixels that are matched are given as maps or as raster indices.
+        """
         agree = not (pair.candidate.any() or pair.truth.any())
         if precision is None:
             precision = share(tp, tp + fp)
@@ -174,16 +200,16 @@ class Matching(Counted, Value):
         first, second = candidate_raster[order], truth_raster[order]
         shape = pair.candidate.shape
         pairs, distances = _trace(first, second, shape, pair.spacing)
-        matched = mask_of(first, shape)
-        present, taken = (int(np.count_nonzero(mask)) for mask in (pair.candidate, matched))
+        present = int(np.count_nonzero(pair.candidate))
+        taken = min(first.size, 1) + int(np.count_nonzero(first[1:] != first[:-1]))
         return cls.from_counts(
             pair,
             tp=first.size,
             fp=present - taken,
             fn=int(np.count_nonzero(pair.truth)) - first.size,
             precision=share(taken, present),
-            matched_candidate=matched,
-            matched_truth=mask_of(second, shape),
+            matched_candidate=first,
+            matched_truth=second,
             pairs=pairs,
             distances=distances,
         )
