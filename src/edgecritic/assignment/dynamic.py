@@ -81,25 +81,29 @@ class ExactState:
         grid = Grid.around(shape, around.radii)
         self.shape = shape
         self.outlier_cost = outlier_cost(limit, sizes)
-        self._pixels = grid.raster(in_blocks(grid, _universe(universe, shape)))
+        places = in_blocks(grid, _universe(universe, shape))
+        self._pixels = grid.raster(places)
+        numbers = np.arange(places.size, dtype=np.int32)
         self._number = np.full(masks[0].size, -1, dtype=np.int32)
-        self._number[self._pixels] = np.arange(self._pixels.size, dtype=np.int32)
-        truth_pixels = [grid.raster(in_blocks(grid, mask)) for mask in masks]
-        self._columns, self._map_start = np.concatenate(truth_pixels), _starts(truth_pixels)
+        self._number[self._pixels] = numbers
         pixel_at = np.full(grid.size, -1, dtype=np.int32)
-        pixel_at[grid.flatten(self._pixels)] = np.arange(self._pixels.size, dtype=np.int32)
+        pixel_at[places] = numbers
+        parts = [in_blocks(grid, mask) for mask in masks]
+        columns, self._map_start = np.concatenate(parts), _starts(parts)
+        self._columns = grid.raster(columns)
         web = link_maps(
-            grid.flatten(self._columns),
+            columns,
             self._map_start,
             pixel_at,
-            self._pixels.size,
+            places.size,
             grid.flat_offsets(around.offsets),
             around.costs,
             MOST_LINKS,
         )
-        if self._columns.size and self._pixels.size and web.rows.other.size > MOST_LINKS:
+        if columns.size and places.size and web.rows.other.size > MOST_LINKS:
             raise too_many_links()
-        salts = np.array([salt(pixels) for pixels in truth_pixels], dtype=np.int64)
+        truths = np.split(self._columns, self._map_start[1:-1])
+        salts = np.array([salt(pixels) for pixels in truths], dtype=np.int64)
         state = empty_state(
             masks[0].size,
             self._pixels[web.pixel_of],
@@ -107,7 +111,7 @@ class ExactState:
             self.outlier_cost,
             np.repeat(salts, np.diff(web.row_start)),
         )
-        self._problem = new_changing(web, state, self._pixels.size)
+        self._problem = new_changing(web, state, places.size)
 
     def update(self, *, added: Any = (), removed: Any = ()) -> None:
         """Remove and add candidate pixels, given by raster index (``row * columns + column``)."""

@@ -10,11 +10,10 @@ import numpy as np
 from edgecritic.assignment.graph import outlier_cost
 from edgecritic.assignment.pair import Pair
 from edgecritic.assignment.reach import reach_of
-from edgecritic.assignment.solver import link_numbered, salt, solved
+from edgecritic.assignment.solver import link_numbered, salt, solved, surroundings
 from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import Numbered, number_cells
-from edgecritic.kernels.windows import windows_of
 
 __all__ = ["PixelList", "PixelMatcher"]
 
@@ -63,9 +62,8 @@ class PixelMatcher:
         self._around, limit = reach_of(Pair(nothing, nothing, sizes, tolerance))
         self._grid = Grid.around(shape, self._around.radii)
         self._size = nothing.size
-        self._steps = self._grid.flat_offsets(self._around.offsets)
+        self._near, self._steps = surroundings(self._grid, self._around)
         self._alone = outlier_cost(limit, sizes)
-        self._near = windows_of(self._grid, self._around, [self._steps.size])
 
     def place(self, raster: Indices) -> PixelList:
         """Make what every matching of these pixels needs."""

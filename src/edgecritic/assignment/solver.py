@@ -22,6 +22,7 @@ __all__ = [
     "solved",
     "empty_state",
     "salt",
+    "surroundings",
     "in_blocks",
     "link_numbered",
     "link_rows",
@@ -100,13 +101,17 @@ def link_rows(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood
     """Link every row with the columns within reach; both are flat indices of the grid."""
     if is_plain():
         return _linked_plainly(grid, rows, columns, around)
-    small = around.costs.size < _SMALL_REACH
-    near, steps = _kept_surroundings(grid, around) if small else _surroundings(grid, around)
+    near, steps = surroundings(grid, around)
     return link_numbered(rows, number_cells(grid.size, columns), near, 0, steps, around.costs)
 
 
+def surroundings(grid: Grid, around: Neighbourhood) -> tuple[Windows, Indices]:
+    """Return what is in sight of a pixel on a grid, as runs of bits and as offsets; small ones are kept."""
+    small = around.costs.size < _SMALL_REACH
+    return _kept_surroundings(grid, around) if small else _surroundings(grid, around)
+
+
 def _surroundings(grid: Grid, around: Neighbourhood) -> tuple[Windows, Indices]:
-    """Return what is in sight of a pixel on a grid, as runs of bits and as flat offsets."""
     return windows_of(grid, around, [around.costs.size]), grid.flat_offsets(around.offsets)
 
 

@@ -161,13 +161,12 @@ def _follow(problem: Changing, gained: Groups, lost: Groups, turns: Int32s, star
     steps = gained.start.size - 1
     row_at = np.empty(problem.present.size, dtype=np.int32)
     owed = np.empty(lost.members.size, dtype=np.int32)
-    ordered = sort_groups(gained, gained.members, row_at.size)
     size = 0
     for map_number in range(web.row_start.size - 1):
         row_at[:] = -1
         for row in range(web.row_start[map_number], web.row_start[map_number + 1]):
             row_at[web.pixel_of[row]] = row
-        new = _nearest_first(_rows_of(ordered, row_at), web.rows)
+        new = _nearest_first(_rows_of(gained, row_at), web.rows)
         gone = _rows_of(lost, row_at)
         for step in range(steps):
             removed = gone.members[gone.start[step] : gone.start[step + 1]]

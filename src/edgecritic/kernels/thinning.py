@@ -28,6 +28,9 @@ _THIN, _TOUCHED = 1, 2
 _PATIENCE = 6
 """A step goes pixel by pixel as long as it takes less than one judgement for every 6 pixels of the map."""
 
+_WORTH_TIMING = 4
+"""A step must be so many times smaller to bring removal times up to date, which takes longest of all."""
+
 _MANY = 8
 """All words are looked at until fewer than one of so many changes; then those beside others that changed."""
 
@@ -347,7 +350,7 @@ def grow(growth: Growth, added: Int64s) -> tuple[int, int]:
     total[0] += new.size
     n_touched = -1
     patience = total[0] // _PATIENCE
-    little = new.size * total[1] < patience
+    little = new.size * total[1] * (_WORTH_TIMING if total[2] else 1) < patience
     if little and not total[2]:
         n_touched, spent = _retime(
             new, patience, times, due, first, after, before, flags, touched, steps, table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -273,7 +274,8 @@ def counts_with_all_on(
     """Return the counts of a candidate with every pixel on."""
     if pairs_in_place(protocol.strategy):  # each truth pixel is matched with itself
         total = sum(int(np.count_nonzero(one)) for one in truths)
-        return total, total, int(np.count_nonzero(np.any(truths, axis=0))), int(np.count_nonzero(every))
+        drawn = functools.reduce(np.logical_or, truths)
+        return total, total, int(np.count_nonzero(drawn)), int(np.count_nonzero(every))
     walk = Walk.through([every], np.zeros(1))
     found = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance, spacing=spacing)
     return tuple(int(column[0]) for column in found)
