@@ -151,17 +151,16 @@ def _maxima_of_row(
         if own == 0:
             continue
         raised = own * lenient
-        highest = True
+        highest = np.float32(0)
         for step in range(1, radius + 1):
             x = np.float32(step) * cosine[column]
             y = np.float32(step) * sine[column]
             ahead = _look(strength, np.float32(row) + y, np.float32(column) + x)
             behind = _look(strength, np.float32(row) - y, np.float32(column) - x)
-            if raised < max(ahead, behind):
-                highest = False
+            highest = max(highest, ahead, behind)
+            if step < radius and raised < highest:
                 break
-        if highest:
-            target[column] = own
+        target[column] = np.float32(0) if raised < highest else own
 
 
 @kernel
