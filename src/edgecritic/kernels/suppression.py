@@ -29,19 +29,19 @@ def convolve(image: Float32s, weights: Float32s) -> Float32s:
     for row in range(rows):
         middle[:] = 0
         for tap in range(weights.size):
-            weight = weights[tap]
-            source = image[_mirror(row + tap - half, rows)]
-            for column in range(columns):
-                middle[column] += weight * source[column]
+            _add(middle, weights[tap], image[_mirror(row + tap - half, rows)])
         for step in range(half):
             line[half - 1 - step] = middle[_mirror(-1 - step, columns)]
             line[half + columns + step] = middle[_mirror(columns + step, columns)]
-        target = result[row]
         for tap in range(weights.size):
-            weight = weights[tap]
-            for column in range(columns):
-                target[column] += weight * line[column + tap]
+            _add(result[row], weights[tap], line[tap : tap + columns])
     return result
+
+
+@kernel
+def _add(total: Float32s, weight: np.float32, values: Float32s) -> None:
+    for place in range(total.size):
+        total[place] += weight * values[place]
 
 
 @kernel
