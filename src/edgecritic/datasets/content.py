@@ -85,11 +85,13 @@ def read_content(path: PathLike, *, limit: int = FILE_LIMIT) -> Content:
 
 
 def _read(file: Path, limit: int) -> bytes:
-    with open_regular(file) as stream:
+    with open_regular(file, buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > limit:
             raise DataError(f"is {size} bytes long, more than the allowed {limit}")
-        data = stream.read(size + 1)
+        data: bytes = stream.read(size + 1)
+        while len(data) < size and (more := stream.read(size + 1 - len(data))):  # some systems give less
+            data += more
         if len(data) != size:
             raise DataError(
                 f"changed while it was read ({size} bytes expected, got {len(data)})", remedy="try again"
@@ -135,14 +137,15 @@ def digest_files(paths: Iterable[PathLike]) -> str:
 
 
 @contextmanager
-def open_regular(path: Path) -> Iterator[BinaryIO]:
+def open_regular(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
     """Open a regular file, or refuse; never waits for a pipe, never touches a device.
 
-    Whatever goes wrong in the block becomes a `DataError` that names the file.
+    Whatever goes wrong in the block becomes a `DataError` that names the file. Who reads all of it at once
+    needs no buffer (0).
     """
     with reading(path):
         _check_kind(path.stat().st_mode)
-        with os.fdopen(os.open(path, _FLAGS), "rb") as stream:
+        with os.fdopen(os.open(path, _FLAGS), "rb", buffering) as stream:
             _check_kind(os.fstat(stream.fileno()).st_mode)  # it may have been replaced since
             yield stream
 

@@ -29,19 +29,19 @@ def convolve(image: Float32s, weights: Float32s) -> Float32s:
     for row in range(rows):
         middle[:] = 0
         for tap in range(weights.size):
-            weight = weights[tap]
-            source = image[_mirror(row + tap - half, rows)]
-            for column in range(columns):
-                middle[column] += weight * source[column]
+            _add(middle, weights[tap], image[_mirror(row + tap - half, rows)])
         for step in range(half):
             line[half - 1 - step] = middle[_mirror(-1 - step, columns)]
             line[half + columns + step] = middle[_mirror(columns + step, columns)]
-        target = result[row]
         for tap in range(weights.size):
-            weight = weights[tap]
-            for column in range(columns):
-                target[column] += weight * line[column + tap]
+            _add(result[row], weights[tap], line[tap : tap + columns])
     return result
+
+
+@kernel
+def _add(total: Float32s, weight: np.float32, values: Float32s) -> None:
+    for place in range(total.size):
+        total[place] += weight * values[place]
 
 
 @kernel
@@ -151,17 +151,16 @@ def _maxima_of_row(
         if own == 0:
             continue
         raised = own * lenient
-        highest = True
+        highest = np.float32(0)
         for step in range(1, radius + 1):
             x = np.float32(step) * cosine[column]
             y = np.float32(step) * sine[column]
             ahead = _look(strength, np.float32(row) + y, np.float32(column) + x)
             behind = _look(strength, np.float32(row) - y, np.float32(column) - x)
-            if raised < max(ahead, behind):
-                highest = False
+            highest = max(highest, ahead, behind)
+            if step < radius and raised < highest:
                 break
-        if highest:
-            target[column] = own
+        target[column] = np.float32(0) if raised < highest else own
 
 
 @kernel
