@@ -18,7 +18,8 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
-from edgecritic.kernels._cache import MachineCode
+from edgecritic.kernels._beside import wait_for
+from edgecritic.kernels._cache import MachineCode, name_of
 
 __all__ = ["KernelCache", "dispatcher", "is_known", "type_of_instruction"]
 
@@ -137,7 +138,7 @@ class KernelCache(NullCache):
     """What Numba asks for the machine code of one kernel, and gives it to keep."""
 
     def __init__(self, function: Callable[..., Any], code: MachineCode) -> None:
-        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+        self._name = name_of(function)
         self._bytecode = function.__code__.co_code
         self._code = code
 
@@ -153,7 +154,10 @@ class KernelCache(NullCache):
         all our code; it loads that by itself when it compiles.
         """
         rtsys.initialize(target_context)
-        data = self._code.read(self._file_name(sig, target_context.codegen()))
+        file = self._file_name(sig, target_context.codegen())
+        data = self._code.read(file)
+        if data is None and wait_for(self._name):
+            data = self._code.read(file)
         return None if data is None else CompileResult._rebuild(target_context, *pickle.loads(data))
 
     def save_overload(self, sig: Any, data: Any) -> None:
