@@ -43,7 +43,7 @@ def first(both: Both) -> int:
 @pytest.fixture
 def package(tmp_path):
     """A copy of the kernels with one more, which takes its types from another file."""
-    for room in ("__init__.py", "errors.py", "lazy.py"):
+    for room in ("__init__.py", "beside.py", "cores.py", "errors.py", "lazy.py"):
         (tmp_path / "edgecritic").mkdir(exist_ok=True)
         shutil.copy(PACKAGE / room, tmp_path / "edgecritic" / room)
     kernels = tmp_path / "edgecritic/kernels"
@@ -62,12 +62,12 @@ assert (loaded, late) == ({}, 3), (loaded, late)
 """
 
 
-def run(package, *, more="", **environment):
+def run(package, *, before="", more="", **environment):
     surroundings = {
         name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "COVERAGE"))
     }
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM + more],
+        [sys.executable, "-c", before + PROGRAM + more],
         cwd=package,
         env={**surroundings, "PYTHONPATH": str(package), "HOME": str(package / "home"), **environment},
         capture_output=True,
@@ -137,6 +137,35 @@ def test_a_read_only_package_uses_the_folder_of_the_user(package):
     (package / "edgecritic/kernels/__pycache__/edgecritic-kernels").touch()
     assert run(package, XDG_CACHE_HOME=str(package / "mine")) == (1, 0, "")
     assert run(package, XDG_CACHE_HOME=str(package / "mine")) == (1, 1, "")
+
+
+BESIDE = """
+from edgecritic.kernels._jit import compile_beside
+from edgecritic.kernels import _beside, probe
+_beside.usable_cores = lambda: 2
+compile_beside(probe.first, {!r})
+started = _beside._processes.get("probe.first") is not None
+"""
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_kernel_is_compiled_by_a_process_beside_or_here_if_that_fails(package, fails):
+    beside = BESIDE.format("raise SystemExit(1)" if fails else PROGRAM)
+    hits = 0 if fails else 1
+    assert run(package, before=beside, more="assert started") == (1, hits, "")
+    assert len(kept(package)) == 1
+    assert run(package, before=beside, more="assert not started") == (1, 1, "")
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_nothing_is_compiled_beside_that_cannot_be_kept(package):
+    (package / "a_file").touch()
+    more = "assert not started"
+    value, _, told = run(package, before=BESIDE.format(PROGRAM), more=more, NUMBA_CACHE_DIR="a_file")
+    assert value == 1
+    assert "cannot be kept" in told
+    assert run(package, before=BESIDE.format(PROGRAM), more=more, EDGECRITIC_NUMBA_CACHE="0")[:2] == (1, 0)
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")

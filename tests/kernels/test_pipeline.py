@@ -183,9 +183,10 @@ def test_functions_of_numba_are_compiled_once_for_all_kernels():
 @pytest.mark.parametrize("fails", [True, False])
 def test_functions_of_others_are_compiled_as_ever(fails, collecting):
     import numba
+    from numba.core import errors
     from numba.core.dispatcher import _FunctionCompiler
 
-    before = _FunctionCompiler._customize_flags
+    before, colours = _FunctionCompiler._customize_flags, errors.termcolor()
     was = gc.isenabled()
     (gc.enable if collecting else gc.disable)()
     try:
@@ -198,6 +199,7 @@ def test_functions_of_others_are_compiled_as_ever(fails, collecting):
     finally:
         (gc.enable if was else gc.disable)()
     assert _FunctionCompiler._customize_flags is before
+    assert errors.termcolor() is colours
     np.testing.assert_array_equal(numba.njit(error_model="numpy")(make)(3), [0, 0, 0])
 
 

@@ -410,3 +410,24 @@ def test_names_of_images():
     assert names == [8, 8]  # of so many bits that names of different images differ
     with pytest.raises(InputError, match="judged already"):
         benchmark.update(strength, truths)
+
+
+def test_a_process_beside_compiles_the_version_that_sweeps_use(monkeypatch):
+    from numba import typeof
+
+    from edgecritic.assignment import dynamic
+
+    seen = []
+
+    def follow_changes(*given):
+        seen.append([typeof(one) for one in given])
+        return kernel(*given)
+
+    kernel = dynamic.sweep
+    monkeypatch.setattr(dynamic, "sweep", follow_changes)
+    dynamic.compile_here()
+    truth = np.eye(9, dtype=bool)
+    for strength in (0.5 * truth, (0.5 * truth).astype(np.float32)):
+        sweep(strength, [truth, truth[::-1]])
+    assert len(seen) == 3
+    assert seen[0] == seen[1] == seen[2]

@@ -23,12 +23,13 @@ from edgecritic.inputs import (
     as_tolerance,
     mask_of,
 )
+from edgecritic.kernels import _jit
 from edgecritic.kernels.changing import new_changing, sweep
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import Groups, link_maps
 from edgecritic.maps.walk import Changes
 
-__all__ = ["ExactState"]
+__all__ = ["ExactState", "compile_beside", "compile_here"]
 
 
 class ExactState:
@@ -206,3 +207,15 @@ def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
 
 def _starts(parts: Sequence[NDArray[np.integer[Any]]]) -> Indices:
     return np.cumsum([0, *(part.size for part in parts)], dtype=np.int64)
+
+
+def compile_beside() -> None:
+    """Let another process compile what follows changes: that takes as long as all else that a sweep needs."""
+    _jit.compile_beside(sweep, f"from {__name__} import compile_here; compile_here()")
+
+
+def compile_here() -> None:
+    """Compile what follows changes, and nothing else."""
+    with _jit.plainly(100):
+        state = ExactState(np.ones((3, 3), dtype=np.bool_), tolerance=1)
+    state.update(added=[4])

@@ -54,10 +54,10 @@ def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from edgecritic.cli._output import complain, print_json, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
+    from edgecritic.cores import usable_cores
     from edgecritic.report.benchmark.leaderboard import leaderboard_text
     from edgecritic.report.beside import artist_beside
     from edgecritic.report.join import follow_runs, write_joined
-    from edgecritic.run.cores import usable_cores
     from edgecritic.run.finished import join_runs, load_run
     from edgecritic.run.lock import hold_folder
 

@@ -17,8 +17,9 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-__all__ = ["MachineCode", "homes"]
+__all__ = ["MachineCode", "homes", "name_of"]
 
 _MOST_NAMESPACES = 8
 _CODE_SETTINGS = (
@@ -71,6 +72,14 @@ class MachineCode:
                 (folder / name).unlink()
         return None
 
+    def has(self, kernel: str) -> bool:
+        """Tell whether there is a version of a kernel."""
+        return any(next(folder.glob(f"{kernel}-*"), None) is not None for folder in self.folders)
+
+    def can_be_kept(self) -> bool:
+        """Tell whether one of the folders takes files."""
+        return any(_takes_files(folder) for folder in self.folders)
+
     def write(self, name: str, data: bytes) -> None:
         """Keep a file, whole or not at all."""
         if not self._is_fresh():
@@ -113,6 +122,11 @@ class MachineCode:
         return [(status.st_mtime_ns, status.st_size) for status in map(Path.stat, self._sources)]
 
 
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what the names of a kernel's files begin with."""
+    return f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+
+
 def homes() -> list[Path]:
     """Return the folders that may hold namespaces: $NUMBA_CACHE_DIR, or beside the kernels and the user's."""
     from numba import config
@@ -136,6 +150,12 @@ def _namespace(sources: list[Path]) -> str:
         content = source.read_bytes()
         digest.update(f"{source.name} {len(content)}\n".encode() + content)
     return digest.hexdigest()[:32]
+
+
+def _takes_files(folder: Path) -> bool:
+    with suppress(OSError):
+        _make_room(folder)
+    return os.access(folder, os.W_OK)
 
 
 def _make_room(folder: Path) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
-from numba.core import cgutils, types
+from numba.core import cgutils, errors, types
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
@@ -18,7 +18,8 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
-from edgecritic.kernels._cache import MachineCode
+from edgecritic.kernels._beside import wait_for
+from edgecritic.kernels._cache import MachineCode, name_of
 
 __all__ = ["KernelCache", "dispatcher", "is_known", "type_of_instruction"]
 
@@ -102,22 +103,34 @@ def type_of_instruction(name: str) -> Any:
 def _made_at_once(compiler: type, flags_of: Callable[..., Any]) -> Iterator[None]:
     """Let functions of Numba that a kernel calls be compiled as inner kernels, and each call be typed once.
 
-    Garbage is not collected meanwhile. `flags_of` makes such an inner kernel of a function and returns its
-    flags. Numba compiles under a lock, so nobody else's functions are compiled at that time.
+    Garbage is not collected meanwhile, and errors, which Numba raises and catches by the thousand, have no
+    colours. `flags_of` makes such an inner kernel of a function and returns its flags. Numba compiles under
+    a lock, so nobody else's functions are compiled at that time.
     """
     before, collecting = compiler._customize_flags, gc.isenabled()  # type: ignore[attr-defined]
     functions: Any = types.BaseFunction
-    type_of_call = functions.get_call_type
+    messages: Any = errors
+    type_of_call, colours = functions.get_call_type, messages._termcolor_inst
     compiler._customize_flags = flags_of  # type: ignore[attr-defined]
     functions.get_call_type = _remembering(type_of_call)
+    messages._termcolor_inst = _NoColours()
     gc.disable()
     try:
         yield
     finally:
         compiler._customize_flags = before  # type: ignore[attr-defined]
         functions.get_call_type = type_of_call
+        messages._termcolor_inst = colours
         if collecting:
             gc.enable()
+
+
+class _NoColours:
+    """What Numba colours its messages with, were colorama not installed."""
+
+    def __getattr__(self, name: str) -> type[str]:
+        """Return what leaves a message as it is."""
+        return str
 
 
 def _remembering(type_of_call: Callable[..., Any]) -> Callable[..., Any]:
@@ -137,7 +150,7 @@ class KernelCache(NullCache):
     """What Numba asks for the machine code of one kernel, and gives it to keep."""
 
     def __init__(self, function: Callable[..., Any], code: MachineCode) -> None:
-        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+        self._name = name_of(function)
         self._bytecode = function.__code__.co_code
         self._code = code
 
@@ -153,7 +166,10 @@ class KernelCache(NullCache):
         all our code; it loads that by itself when it compiles.
         """
         rtsys.initialize(target_context)
-        data = self._code.read(self._file_name(sig, target_context.codegen()))
+        file = self._file_name(sig, target_context.codegen())
+        data = self._code.read(file)
+        if data is None and wait_for(self._name):
+            data = self._code.read(file)
         return None if data is None else CompileResult._rebuild(target_context, *pickle.loads(data))
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from edgecritic.kernels._cache import MachineCode, homes
+from edgecritic.kernels._cache import MachineCode, homes, name_of
 
 __all__ = [
-    *("Kernel", "always_compiled", "inlined", "instruction"),
+    *("Kernel", "always_compiled", "compile_beside", "inlined", "instruction"),
     *("is_plain", "is_started", "kernel", "plainly"),
 ]
 
@@ -137,6 +137,17 @@ def plainly(steps: int) -> Iterator[None]:
         yield
     finally:
         _mode.plain = before
+
+
+def compile_beside(function: Callable[..., Any], program: str) -> None:
+    """Let another process compile a kernel by running a program, unless work is small or it is on disk.
+
+    Whoever calls the kernel before that is done waits.
+    """
+    if _CODE is not None and not _mode.plain:
+        from edgecritic.kernels._beside import begin
+
+        begin(name_of(function), program, _CODE)
 
 
 def is_plain() -> bool:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from numba.core import ir, types
-from numba.core.cgutils import get_item_pointer2, unpack_tuple
+from numba.core.cgutils import alloca_once, get_item_pointer2, unpack_tuple
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
@@ -49,6 +49,22 @@ class KernelLower(Lower):
         else:
             self._alloca_var(name, self.typeof(name))
             self.builder.store(value, self.getvar(name))
+
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        """Give a variable its place; only a debugger is told of it, and how large it is."""
+        if self.flags.debuginfo:
+            return super().alloca_lltype(name, lltype, datamodel)
+        return alloca_once(self.builder, lltype, name=name)
+
+    def incref(self, typ: Any, val: Any) -> None:
+        """Count one more reference to what a value has of arrays."""
+        if _has_array(self.context, typ):
+            super().incref(typ, val)
+
+    def decref(self, typ: Any, val: Any) -> None:
+        """Count one less."""
+        if _has_array(self.context, typ):
+            super().decref(typ, val)
 
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
         """Read an item of an array, or let Numba do it."""
@@ -178,6 +194,8 @@ def _is_lent_by(value: Any, owned: set[str], lower: KernelLower) -> bool:
 
 
 def _has_array(context: Any, kind: Any) -> bool:
+    if isinstance(kind, types.Number | types.Boolean):
+        return False
     try:
         return bool(context.data_model_manager[kind].contains_nrt_meminfo())
     except NotImplementedError:  # a type without values

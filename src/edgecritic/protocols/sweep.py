@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.assignment.dynamic import compile_beside
 from edgecritic.errors import InputError
 from edgecritic.ids import Id, shown
 from edgecritic.inputs import (
@@ -155,6 +156,8 @@ def sweep(
     every = np.ones(map_.shape, dtype=np.bool_) if on is None else on
     pixels = int(np.count_nonzero(map_ >= steps.min()))
     with plainly(_effort(chosen, pixels, map_.shape, len(maps), sizes)):
+        if Id.parse(chosen.strategy).name == "exact":
+            compile_beside()
         walk = Walk(map_, steps, thin=chosen.thin, keep=on if chosen.mask == "after" else None)
         return _counted(chosen, walk, maps, thresholds, every, sizes)
 

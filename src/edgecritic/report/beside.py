@@ -8,7 +8,6 @@ gets the results through its standard input and writes the same bytes as
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -17,6 +16,8 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
+
+from edgecritic.beside import python_beside
 
 __all__ = ["Artist", "artist_beside"]
 
@@ -96,18 +97,9 @@ def _is_imported() -> bool:
 def _started() -> subprocess.Popen[bytes] | None:
     from importlib.util import find_spec
 
-    if not sys.executable or find_spec("matplotlib") is None:
+    if find_spec("matplotlib") is None:
         return None
-    paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
-    with suppress(OSError):
-        return subprocess.Popen(
-            [sys.executable, "-P", "-m", "edgecritic.report.beside"],  # nothing out of the current folder
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths},
-        )
-    return None
+    return python_beside("-m", "edgecritic.report.beside", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 def main() -> None:

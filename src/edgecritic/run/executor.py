@@ -10,8 +10,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from edgecritic.cores import usable_cores
 from edgecritic.errors import InputError
-from edgecritic.run.cores import usable_cores
 
 __all__ = ["Progress", "run_tasks", "resolve_jobs", "absolute"]
 

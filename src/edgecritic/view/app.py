@@ -17,13 +17,13 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from edgecritic import __version__
+from edgecritic.cores import usable_cores
 from edgecritic.datasets.class_cases import ClassCase
 from edgecritic.datasets.rasters import Window
 from edgecritic.errors import EdgeCriticError, InputError
 from edgecritic.figures import COLOURS, FALSE_ALARM, HIT, MISS, SHADES
 from edgecritic.protocols.presets import PRESETS
 from edgecritic.protocols.protocol import Protocol
-from edgecritic.run.cores import usable_cores
 from edgecritic.run.judge import STRATEGIES, Judged, Loaded
 from edgecritic.view.classes import OpenedClass
 from edgecritic.view.command import command_of

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.cores import usable_cores
 from edgecritic.datasets.rasters import Window
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
@@ -22,7 +23,6 @@ from edgecritic.matching.result import Matching
 from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import candidate_at, sweep, sweep_maps
-from edgecritic.run.cores import usable_cores
 from edgecritic.run.judge import Judged, Loaded
 from edgecritic.view.pictures import photo_of
 from edgecritic.view.windows import LoadedWindow

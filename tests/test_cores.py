@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from edgecritic.run.cores import usable_cores
+from edgecritic.cores import usable_cores
 from edgecritic.run.executor import resolve_jobs
 
 

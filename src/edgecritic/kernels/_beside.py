@@ -1,0 +1,54 @@
+"""Kernels that another process compiles while this one, which compiles one after the other, is at others."""
+
+from __future__ import annotations
+
+import atexit
+import subprocess
+import threading
+
+from edgecritic.beside import python_beside
+from edgecritic.cores import usable_cores
+from edgecritic.kernels._cache import MachineCode
+
+__all__ = ["begin", "wait_for"]
+
+_processes: dict[str, subprocess.Popen[bytes] | None] = {}
+"""Those that were started, by the name of the kernel; none where its code is on disk or cannot be kept."""
+_LOCK = threading.Lock()
+
+
+def begin(name: str, program: str, code: MachineCode) -> None:
+    """Let a process compile a kernel that is needed soon, if it is on no disk; once.
+
+    Parameters
+    ----------
+    name : str
+        Of the kernel, as in the names of its files.
+    program : str
+        What the process runs.
+    code : MachineCode
+        Where the process keeps what it compiled.
+    """
+    with _LOCK:
+        if name in _processes:
+            return
+        _processes[name] = None
+        if usable_cores() > 1 and not code.has(name) and code.can_be_kept():
+            _processes[name] = python_beside(
+                "-c", program, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            )
+
+
+def wait_for(name: str) -> bool:
+    """Wait for the process that compiles a kernel; tell whether there was one."""
+    with _LOCK:
+        process, _processes[name] = _processes.get(name), None
+    return process is not None and process.wait() == 0
+
+
+@atexit.register
+def _end() -> None:
+    for process in _processes.values():
+        if process is not None:
+            process.kill()
+            process.wait()
