@@ -215,8 +215,13 @@ def test_human_counts_by_hand():
     assert both.table().tolist() == [[1, 20, 26, 20, 26]]  # labels are cut at 1
     assert alone.table().tolist() == [[1, 0, 0, 0, 0]]
     assert human_level([alone]) is None
-    (words,) = human_level([both]).plot().get_legend().get_texts()
+    axes = human_level([both]).plot()
+    (words,) = axes.get_legend().get_texts()
     assert words.get_text() == f"[F={20 / 26:.3f}] human"
+    *frame, point = axes.lines
+    assert (axes.get_xlim(), axes.get_xlabel(), len(frame)) == ((0, 1), "Recall", 9)  # nine lines of equal F
+    assert point.get_xydata().tolist() == [[20 / 26, 20 / 26]]
+    assert len(human_level([both]).plot(axes).lines) == 11
 
 
 def test_annotators_may_be_joined_to_one_truth():
