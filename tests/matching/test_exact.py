@@ -106,6 +106,7 @@ def test_after_any_changes_the_state_equals_a_fresh_solve(problem, seed):
         assert state.matches == fresh.tp
         assert state.cost == cost_of(fresh, spacing, tolerance)
         assert np.array_equal(state.matched_candidate, fresh.matched_candidate)
+        assert state.matched_pixels == fresh.matched_candidate.sum()
         assert np.array_equal(state.matched_truths[0], fresh.matched_truth)
         assert np.array_equal(state.present, present)
 
