@@ -23,6 +23,7 @@ import ast
 import copy
 import dataclasses
 import fcntl
+import functools
 import gc
 import os
 import random
@@ -139,7 +140,7 @@ class Mutant:
 
     def __str__(self) -> str:
         """Return the changed line before and after, in the words of `ast.unparse`."""
-        lines = zip(ast.unparse(self.tree).splitlines(), self.source().splitlines(), strict=False)
+        lines = zip(_lines(self.tree), self.source().splitlines(), strict=False)
         before, after = next((old.strip(), new.strip()) for old, new in lines if old != new)
         return f"{self.place}: {before}  ->  {after}"
 
@@ -156,6 +157,11 @@ class Mutant:
             setattr(self.parent, self.field, node)
         else:
             getattr(self.parent, self.field)[self.index] = node
+
+
+@functools.lru_cache(maxsize=1)
+def _lines(tree: ast.Module) -> list[str]:
+    return ast.unparse(tree).splitlines()
 
 
 def mutants_of(module: str, text: str) -> list[Mutant]:

@@ -29,6 +29,14 @@ def test_without_limits_it_is_exact_pair_by_pair(text):
     )
 
 
+def test_its_parameters_are_those_that_are_documented():
+    one, two = scattered(5), scattered(6)
+    named = match(one, two, strategy="coherent(slack=1.5, steps=5)", tolerance=4.3)
+    assert np.array_equal(coherent(one, two).pairs, named.pairs)
+    for other in ("coherent(steps=4)", "coherent(steps=6)", "coherent(slack=2)"):
+        assert not np.array_equal(match(one, two, strategy=other, tolerance=4.3).pairs, named.pairs)
+
+
 def test_flips_transposes_and_swaps_have_as_many_hits():
     one, two = scattered(1), scattered(2)
     hits = coherent(one, two, 3).tp

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 import edgecritic
 from edgecritic.assignment.dynamic import ExactState
 from edgecritic.assignment.pixel_lists import PixelMatcher
-from edgecritic.assignment.solver import empty_state, solved
+from edgecritic.assignment.solver import MOST_LINKS, empty_state, solved
 from edgecritic.errors import InputError
 from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links
@@ -106,6 +107,7 @@ def test_after_any_changes_the_state_equals_a_fresh_solve(problem, seed):
         assert state.matches == fresh.tp
         assert state.cost == cost_of(fresh, spacing, tolerance)
         assert np.array_equal(state.matched_candidate, fresh.matched_candidate)
+        assert state.matched_pixels == fresh.matched_candidate.sum()
         assert np.array_equal(state.matched_truths[0], fresh.matched_truth)
         assert np.array_equal(state.present, present)
 
@@ -259,6 +261,18 @@ def test_what_does_not_fit_is_refused():
         edgecritic.match(small, small, tolerance=1000)
     with pytest.raises(InputError, match="64-bit"):
         empty_state(2**20, np.zeros(1, int), np.zeros(1, int), 2**40, 0)
+
+
+@pytest.mark.parametrize(("cost", "fits"), [(2**26 - 1, True), (2**26, False)])
+def test_prices_of_60_bits_hold_hashes_of_12_bits_or_are_refused(cost, fits):
+    """22 bits hold the sum over 2²⁰ pixels on both sides, which leaves 26 for the cost."""
+    with nullcontext() if fits else pytest.raises(InputError, match="64-bit"):
+        empty_state(2**20, np.zeros(1, int), np.zeros(1, int), cost, 0)
+
+
+def test_as_many_links_as_fill_2_gib_are_taken():
+    link = np.dtype(np.int32).itemsize * 2  # the pixel at its end, and its cost
+    assert MOST_LINKS * link == 2 * 1024**3
 
 
 def test_misuse_of_the_state_is_refused():

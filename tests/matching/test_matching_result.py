@@ -111,6 +111,8 @@ def test_overlay_on_a_photo(small):
     assert picture[3, 3, 0] == picture[3, 3, 1] == picture[3, 3, 2]
     assert picture[0, 0, 0] < picture[3, 7, 0]
     assert np.abs(picture.astype(int) - bright).max() <= 1
+    for grey in (2, 128, 255):  # of 255: half of the light, and half of what the photo has
+        assert small.overlay(np.full((5, 8), grey))[3, 3, 0] == int(128 + 127 * grey / 255)
     with pytest.raises(InputError, match="background must have the maps' shape"):
         small.overlay(photo.T)
 

@@ -73,6 +73,15 @@ def test_it_tells_what_the_whole_tells_and_the_tiles():
     assert str(found).partition(": ")[2] == str(whole).partition(": ")[2]
 
 
+def test_tiles_and_what_is_around_them_fill_the_room_there_is(monkeypatch):
+    """Rows are 3 apart, so that a tile needs one row more above and below it: 18 of 20 rows are its own."""
+    monkeypatch.setattr("edgecritic.maps.bands._CELLS", 200)
+    pixels = np.arange(0, 300, 7)
+    assert match_pixels(pixels, pixels, (30, 10), tolerance=3, spacing=(3, 1)).tiles == 2
+    assert match_pixels(pixels, pixels, (36, 10), tolerance=3, spacing=(3, 1)).tiles == 2
+    assert match_pixels(pixels, pixels, (37, 10), tolerance=3, spacing=(3, 1)).tiles == 3
+
+
 def test_nothing_to_match():
     empty = np.zeros((5, 5), bool)
     some = np.eye(5, dtype=bool)

@@ -218,6 +218,10 @@ def test_options_are_checked():
     for angle in ("wide", -1, 181, True):
         with pytest.raises(InputError, match="degrees"):
             match(candidate, truth, strategy=f"validation(angle={angle})", tolerance=2)
+    counts = [
+        match(candidate, truth, strategy=f"validation(angle={a})", tolerance=2).tp for a in (0, 90, 180)
+    ]
+    assert counts == sorted(counts)
     with pytest.raises(InputError, match="'confusion' or 'gt'"):
         match(candidate, truth, strategy="validation(recall=other)", tolerance=2)
     with pytest.raises(InputError, match="smaller tolerance"):

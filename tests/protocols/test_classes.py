@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from scipy.io import loadmat
@@ -14,7 +16,7 @@ from edgecritic.maps.thinning import thin
 from edgecritic.protocols.benchmark import Benchmark
 from edgecritic.protocols.bootstrap import bootstrap, paired_bootstrap
 from edgecritic.protocols.class_sweep import class_candidates, sweep_classes
-from edgecritic.protocols.classes import ClassRules, nearest_indices, truth_maps
+from edgecritic.protocols.classes import ClassRules, nearest_indices, scaled_labels, truth_maps
 from edgecritic.protocols.counts import COLUMNS, Counts
 from edgecritic.protocols.granularity import granularity_oracle
 from edgecritic.protocols.presets import get_protocol
@@ -185,8 +187,10 @@ class TestSweep:
         counted = sweep_classes(strength, truth, protocol=mine(absent="count")).counts.group("car")
         assert counted.candidate[0] > 0
         assert not counted.matched_candidate.any()
-        skipped = sweep_classes(strength, truth, protocol=mine(absent="skip")).counts.group("car")
-        assert not skipped.with_zero().table()[:, 1:].any()
+        found = sweep_classes(strength, truth, protocol=mine(absent="skip")).counts
+        assert not found.group("car").with_zero().table()[:, 1:].any()
+        road = sweep_classes(strength, truth, protocol=mine(absent="count")).counts.group("road")
+        assert found.group("road") == road
 
     @pytest.mark.parametrize("when", ["before", "after"])
     def test_masks_act_as_the_protocol_says(self, when):
@@ -206,6 +210,7 @@ class TestSweep:
         for step, level in enumerate(counts.thresholds):
             levels = dict.fromkeys(NAMES, float(level))
             shown = class_candidates(strength, truth, levels, protocol=protocol, labels=labels)
+            assert set(shown) == set(NAMES)
             for name, (candidate, real) in shown.items():
                 assert candidate.sum() == counts.group(name).candidate[step]
                 assert real.sum() == counts.group(name).truth[step]
@@ -310,6 +315,14 @@ class TestMeans:
         assert result.mf_ods == pytest.approx(np.mean([one.ods.f for one in result.groups.values()]))
         assert set(result.intervals.groups) == set(NAMES)
         assert result.against(result, draws=50).ods.estimate == 0
+
+    def test_the_order_of_classes_does_not_make_another_image(self):
+        benchmark = Benchmark("ceval")
+        _, truth, strength = scene()
+        for names in (NAMES, NAMES[::-1]):
+            maps = [{name: stack[NAMES.index(name)] for name in names} for stack in (strength, truth)]
+            with nullcontext() if names == NAMES else pytest.raises(InputError, match="already"):
+                benchmark.update(*maps, groups=NAMES)
 
 
 class TestRules:
@@ -435,6 +448,14 @@ class TestRules:
                 for k in range(seen.size)
             ]
             assert road.tolist() == [differs] * road.shape[0]
+
+    @pytest.mark.parametrize(
+        ("truth", "scale", "step"), [("labels", 0.5, 2), ("stored", 0.5, 1), ("labels", 1, 1)]
+    )
+    def test_labels_are_scaled_as_the_truths_that_are_made_of_them(self, truth, scale, step):
+        labels, _, _ = scene()
+        found = scaled_labels(ClassRules(names=NAMES, truth=truth, scale=scale), labels)
+        assert np.array_equal(found, labels[step - 1 :: step, step - 1 :: step])
 
     def test_nearest_samples(self):
         for size, wanted in ((8, 4), (7, 4), (5, 5), (3, 7)):

@@ -87,6 +87,11 @@ def test_the_row_at_0_comes_first():
     [
         (lambda one: one + Counts.from_rows([(0.6, 1, 2, 1, 2)]), "same thresholds"),
         (lambda one: Counts.stack([one, Counts.from_rows([(0.6, 1, 2, 1, 2)])]), "same thresholds"),
+        (lambda one: Counts.from_rows([(t, 1, 2, 1, 2) for t in (0.2, 0.4, 0.3)]), "ascending order"),
+        (lambda one: Counts.from_rows([(0.2, 1, 2, 1, 2), (np.inf, 1, 2, 1, 2)]), "ascending order"),
+        (lambda one: Counts.from_rows([(-np.inf, 1, 2, 1, 2), (0.2, 1, 2, 1, 2)]), "ascending order"),
+        (lambda one: Counts.from_rows([(0.2, 1, np.inf, 1, 2)]), "finite and not negative, truth"),
+        (lambda one: Counts.from_rows([(0.2, 1, 2, -1, 2)]), "not negative, matched_candidate"),
         (lambda one: Counts.of_groups({}), "one or more"),
         (lambda one: Counts.of_groups({"a": one, "b": Counts.stack([one, one])}), "without further axes"),
         (lambda one: one.group("cat"), "no group 'cat'"),

@@ -86,3 +86,8 @@ def test_bad_input_is_refused():
         oracle([counts[0], counts[1][:3]])
     with pytest.raises(InputError, match="same images"):
         oracle([counts[0], counts[1][:, :3]])
+
+
+def test_one_pixel_of_truth_is_enough_to_choose_by():
+    poor, good = Counts.from_rows([(0.5, 0, 1, 0, 5)]), Counts.from_rows([(0.5, 1, 1, 1, 1)])
+    assert granularity_oracle([[poor], [good]]).ods.f == granularity_oracle([[good], [poor]]).ods.f == 1

@@ -124,6 +124,7 @@ def test_thresholds():
     assert few.thresholds == (0.2, 0.5)
     np.testing.assert_array_equal(few.threshold_values(), [0.2, 0.5])
     assert Protocol(id="one", title="one", tolerance=1, thresholds=1).threshold_values().tolist() == [0.5]
+    assert Protocol(id="most", title="most", tolerance=1, thresholds=100_000).threshold_values().size == 10**5
 
 
 def test_digest_counts_what_decides_numbers():
@@ -158,6 +159,7 @@ def test_digest_counts_what_decides_numbers():
         ({"relative_tolerance": "0.1"}, "finite number ≥ 0"),
         ({"relative_tolerance": 4.3}, "give pixels as tolerance"),
         ({"thresholds": 0}, "number of thresholds"),
+        ({"thresholds": 100_001}, "number of thresholds"),
         ({"thresholds": True}, "number of steps or a list"),
         ({"thresholds": "many"}, "number of steps or a list"),
         ({"thresholds": []}, "at least one number"),

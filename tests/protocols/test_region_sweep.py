@@ -165,6 +165,14 @@ def test_numbers_of_two_images_by_hand():
     )
 
 
+def test_one_segmentation_has_no_threshold_to_choose():
+    truth = np.array([[1, 1, 2, 2]])
+    found = summarise_regions({"a": sweep_segmentations([truth], truth)})
+    for one, best in ((found.covering, 1), (found.pri, 1), (found.voi, 0)):
+        assert (one.ods, one.ois, one.threshold) == (best, best, 1)
+    assert found.covering.best == 1
+
+
 def test_a_summary_of_regions_tells_all_three_measures():
     lines = str(summarise_regions(two_images())).splitlines()
     assert [line.split()[0] for line in lines] == ["covering", "PRI", "VOI"]

@@ -19,6 +19,8 @@ def test_numbers_are_those_of_numpy():
     assert (found.count, found.left_out) == (25, 1)
     expected = (VALUES.mean(), VALUES.std(ddof=1), *np.percentile(VALUES, [25, 50, 75]))
     assert (found.mean, found.sd, found.q1, found.median, found.q3) == pytest.approx(expected)
+    assert str(found).startswith(f"{VALUES.mean():.4g} [")
+    assert str(found).endswith(f"median {np.median(VALUES):.4g}, 25 cases")
 
 
 def test_the_interval_is_that_of_scipy():
@@ -58,6 +60,8 @@ def test_pairs():
         stats.wilcoxon([first[n] for n in names], [second[n] for n in names]).pvalue
     )
     assert found.low < apart.mean() < found.high
+    assert str(found).startswith(f"{apart.mean():+.4g} [")
+    assert str(found).endswith(f"Wilcoxon p = {found.wilcoxon:.3g}, 24 cases")
     assert found.greater + found.less == 24
     assert compare_cases(first, first).wilcoxon == 1
     with pytest.raises(InputError, match="at least two"):

@@ -215,8 +215,13 @@ def test_human_counts_by_hand():
     assert both.table().tolist() == [[1, 20, 26, 20, 26]]  # labels are cut at 1
     assert alone.table().tolist() == [[1, 0, 0, 0, 0]]
     assert human_level([alone]) is None
-    (words,) = human_level([both]).plot().get_legend().get_texts()
+    axes = human_level([both]).plot()
+    (words,) = axes.get_legend().get_texts()
     assert words.get_text() == f"[F={20 / 26:.3f}] human"
+    *frame, point = axes.lines
+    assert (axes.get_xlim(), axes.get_xlabel(), len(frame)) == ((0, 1), "Recall", 9)  # nine lines of equal F
+    assert point.get_xydata().tolist() == [[20 / 26, 20 / 26]]
+    assert len(human_level([both]).plot(axes).lines) == 11
 
 
 def test_annotators_may_be_joined_to_one_truth():
@@ -332,6 +337,18 @@ def test_results_show_themselves_in_one_line():
     assert all(len(text) < 120 and "\n" not in text and "protocol bsds" in text for text in shown)
     assert all(f"ODS {result.ods.f:.4f}" in text for text in shown[1:3])
     assert all("1 image," in text for text in (*shown[:3], str(result)))
+    assert [text.partition(":")[0] for text in shown[1:]] == ["<BenchmarkResult", "<Summary", "<Sweep"]
+
+
+def test_results_are_drawn_as_their_summary_is():
+    strength, truths = example(1)
+    benchmark = edgecritic.Benchmark()
+    benchmark.update(strength, truths, id="one")
+    result = benchmark.result()
+    wanted = [line.get_xydata().tolist() for line in result.summary.plot(label="mine").lines]
+    for axes in (result.plot(label="mine"), sweep(strength, truths).plot(label="mine")):
+        assert [line.get_xydata().tolist() for line in axes.lines] == wanted
+        assert axes.get_legend().get_texts()[0].get_text().endswith("mine")
 
 
 def test_candidate_at_follows_the_protocol():

@@ -51,6 +51,8 @@ def test_values_are_those_of_score(scene: tuple[np.ndarray, np.ndarray]) -> None
             tp, fp, fn, tn = found.confusion[d, t]
             assert (tp, fp) == ((candidate & truth).sum(), (candidate & ~truth).sum())
             assert (fn, tn) == ((~candidate & truth).sum(), (~candidate & ~truth).sum())
+            false, true = (rates[t] for rates in found.roc(name))
+            assert (false, true) == pytest.approx((fp / (~truth).sum(), tp / truth.sum()))
 
 
 def test_what_does_not_respond_is_never_an_edge() -> None:
@@ -120,6 +122,8 @@ def test_without_truth_complexity_chooses(scene: tuple[np.ndarray, np.ndarray]) 
         for m, measure in enumerate(found.measures):
             assert found.values[0, t, m] == pytest.approx(expected[measure])
     np.testing.assert_allclose(found.values[..., 0], found.values[..., 1] * found.values[..., 2])
+    told = found.as_dict()["measures"][0]["best"]["sobel"]
+    assert set(told) == {"value", "threshold"}  # without a truth there are no errors
 
 
 def test_the_grids_of_the_complexity_paper(scene: tuple[np.ndarray, np.ndarray]) -> None:
@@ -165,7 +169,7 @@ def test_volumes_are_tuned() -> None:
         ({"thresholds": "matlab", "detectors": ["anisotropic"]}, "goes with"),
         ({"thresholds": "matlab", "detectors": ["canny(kernel=odd)"]}, "sigma only"),
         ({"detectors": []}, "detectors is empty"),
-        ({"measures": ["pri"]}, "cannot judge"),
+        ({"measures": ["pri"]}, "cannot judge an edge map over thresholds"),
         ({"truths": None, "measures": ["sk"]}, "without a truth"),
     ],
 )

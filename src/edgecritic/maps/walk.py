@@ -127,7 +127,7 @@ class Walk:
             ).grow_steps(pixels, bounds)
             self.gained, self.lost = Changes(start, gained), Changes(lost_start, lost)
         if keep is not None:
-            kept = keep.reshape(-1)
+            kept = keep.ravel()
             self.gained, self.lost = self.gained.within(kept), self.lost.within(kept)
 
     @classmethod
@@ -177,7 +177,7 @@ class Walk:
         mask = np.zeros(self.shape, dtype=np.bool_)
         for step in self:
             mask = mask.copy()
-            flat = mask.reshape(-1)
+            flat = mask.ravel()
             flat[step.lost] = False
             flat[step.gained] = True
             yield step, mask

@@ -104,15 +104,14 @@ def coherent(pair: Pair, *, slack: float | str = 1.5, steps: int = 5) -> Matchin
         rows = np.flatnonzero(state.rows.mate >= 0)
         return rows, state.rows.mate[rows].astype(np.int64)
 
-    rows, columns = solve(base, near)
+    pairs = solve(base, near)
     for _ in range(_ROUNDS):
-        deviation = np.minimum(_deviation(problem, rows, columns, steps) / slack, _BEYOND)
+        deviation = np.minimum(_deviation(problem, *pairs, steps) / slack, _BEYOND)
         cost = base + np.floor(full * deviation + 0.5).astype(np.int64)
-        before = rows, columns
-        rows, columns = solve(cost, near & (deviation <= 1))
-        if np.array_equal(before[0], rows) and np.array_equal(before[1], columns):
+        before, pairs = pairs, solve(cost, near & (deviation <= 1))
+        if all(map(np.array_equal, before, pairs)):
             break
-    found, wanted = (columns, rows) if swapped else (rows, columns)
+    found, wanted = reversed(pairs) if swapped else pairs
     return Matching.from_pairs(pair, candidates[found], truths[wanted])
 
 

@@ -74,8 +74,6 @@ def cost_scaling_solver() -> Any:
 def assign_by_cost_scaling(graph: Graph, solver: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the matched rows and columns of a graph."""
     n, m = graph.candidates.size, graph.truths.size
-    if n == 0:
-        return graph.rows, graph.columns
     own_row, own_column = np.arange(n), np.arange(m)
     left = np.concatenate([graph.rows, own_row, n + own_column, n + graph.columns])
     right = np.concatenate([graph.columns, m + own_row, own_column, m + graph.rows])

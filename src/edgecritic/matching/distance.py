@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgecritic.inputs import BoolArray
+from edgecritic.inputs import BoolArray, mask_of
 from edgecritic.kernels.grid import Grid, ball, ball_size, longest
 from edgecritic.kernels.nearest import first_hit
 from edgecritic.maps.transform import distance_transform
@@ -79,6 +79,4 @@ def _near(source: BoolArray, target: BoolArray, pair: Pair) -> BoolArray:
     grid = Grid.around(source.shape, reach.radii)
     raster = np.flatnonzero(source)
     hits = first_hit(grid.embed(target), grid.flatten(raster), grid.flat_offsets(reach.offsets))
-    near = np.zeros(source.shape, dtype=np.bool_)
-    near.reshape(-1)[raster] = hits >= 0
-    return near
+    return mask_of(raster[hits >= 0], source.shape)

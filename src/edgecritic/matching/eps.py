@@ -57,7 +57,7 @@ def eps(pair: Pair, *, window: int = 5) -> Matching:
     """
     hood = window_around(pair, window)
     grid = Grid.around(pair.candidate.shape, hood.radii)
-    in_candidate, in_truth = pair.candidate.reshape(-1), pair.truth.reshape(-1)
+    in_candidate, in_truth = pair.candidate.ravel(), pair.truth.ravel()
     found, wanted = np.flatnonzero(in_candidate), np.flatnonzero(in_truth)
     hit = in_candidate[wanted]
     misses = wanted[~hit]

@@ -78,7 +78,7 @@ def sweep_levels(
     shape = levels.shape[0], levels.shape[1]
     tolerance = chosen.tolerance_for(shape, sizes)
     total = sum(one.size for one in truths)
-    pixels_of = np.bincount(levels.reshape(-1), minlength=steps.size + 1)
+    pixels_of = np.bincount(levels.ravel(), minlength=steps.size + 1)
     found = np.zeros((steps.size, 3), dtype=np.int64)  # matched truth, matched candidate, candidate
     for place in range(steps.size - 1, -1, -1):
         if place + 1 < steps.size and pixels_of[place + 1] == 0:
@@ -107,7 +107,7 @@ def sweep_levels(
 def _candidate(levels: NDArray[np.uint8], least: int, *, thin: bool, rows: int | None) -> Indices:
     if thin:
         return thin_levels(levels, least, rows=rows)
-    return np.flatnonzero(levels.reshape(-1) >= least)
+    return np.flatnonzero(levels.ravel() >= least)
 
 
 def _matched(

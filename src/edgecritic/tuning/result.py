@@ -77,10 +77,7 @@ class Tuning(Value):
     def best(self, detector: str, measure: str) -> Best:
         """Return the lowest threshold at which a measure is best: smallest or largest as it is defined."""
         curve = self.curve(detector, measure)
-        falling = self.better[self._measure(measure)] == "lower"
-        index = 0
-        if not np.isnan(curve).all():
-            index = int(np.nanargmin(curve) if falling else np.nanargmax(curve))
+        index = best_place(curve, self.better[self._measure(measure)])
         return Best(float(self.thresholds[self._detector(detector), index]), float(curve[index]), index)
 
     def best_map(self, detector: str, measure: str) -> BoolArray:
