@@ -30,7 +30,7 @@ __all__ = ["cheapest_two", "hold_auction"]
 _ROUNDS = 4
 _FIRST_STEP = 8  # bits less than the cost of staying alone: about half the longest link
 _FINER = 2  # bits, from one round to the next
-_RAISED = 3  # steps, after a round
+_RAISED = 5  # steps, after a round
 
 
 @inlined
