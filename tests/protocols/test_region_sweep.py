@@ -213,6 +213,14 @@ def test_bad_hierarchies_are_refused(hierarchy, truth, message):
         sweep_hierarchy(hierarchy, truth)
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_one_strength_that_is_no_number_is_refused(odd):
+    hierarchy = np.zeros((5, 9))
+    hierarchy[2, 4] = odd
+    with pytest.raises(InputError, match="finite"):
+        sweep_hierarchy(hierarchy, np.ones((2, 4), int))
+
+
 def test_bad_segmentations_masks_and_images_are_refused():
     truth = np.zeros((2, 3), int)
     with pytest.raises(InputError, match="at least one"):

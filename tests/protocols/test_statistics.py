@@ -64,6 +64,7 @@ def test_pairs():
     assert str(found).endswith(f"Wilcoxon p = {found.wilcoxon:.3g}, 24 cases")
     assert found.greater + found.less == 24
     assert compare_cases(first, first).wilcoxon == 1
+    assert compare_cases({"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 4.0}).estimate == -1.5
     with pytest.raises(InputError, match="at least two"):
         compare_cases({"a": 1.0}, {"a": 2.0})
     with pytest.raises(InputError, match="draws"):

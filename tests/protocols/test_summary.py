@@ -264,6 +264,7 @@ def test_results_are_frozen_and_become_json():
     assert stored["digest"] == get_protocol("pdollar").digest
     assert stored["images"][0]["name"] == "owl"
     assert stored["aps"]["interpolated-101+zero"] is None
+    assert f"AP {found.ap:.4f}" in repr(found)
     text = str(found)
     assert "pdollar" in text
     assert "interpolated-101" in text
