@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 
@@ -192,10 +193,12 @@ def test_pixels_at_one_place_are_linked_unless_they_are_taken_out():
 
 
 def test_too_large_groups_are_refused(monkeypatch):
-    monkeypatch.setattr(sys.modules["edgecritic.matching.hungarian"], "MOST_BYTES", 8 * 50)
+    module = importlib.import_module("edgecritic.matching.hungarian")
+    assert module.MOST_BYTES == 1024**3  # as the message says
+    monkeypatch.setattr(module, "MOST_BYTES", 8 * 50)
     with pytest.raises(InputError, match=r"hungarian would need 8 × 8 costs .* use the strategy exact"):
         match(np.ones((1, 8)), np.ones((1, 8)), strategy="hungarian", tolerance=3)
-    monkeypatch.setattr(sys.modules["edgecritic.matching.hungarian"], "MOST_BYTES", 8 * 8 * 8)
+    monkeypatch.setattr(module, "MOST_BYTES", 8 * 8 * 8)
     assert match(np.ones((1, 8)), np.ones((1, 8)), strategy="hungarian", tolerance=3).tp == 8
 
 
