@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from edgecritic.inputs import BoolArray
 
 __all__ = ["Pair"]
+
+Array = TypeVar("Array", bound=NDArray[Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,8 @@ class Pair:
         Whether lengths are in pixels: no pixel size was given.
     notes : tuple of str
         What was done to bring the maps onto one grid.
+    lent : tuple of arrays
+        Arrays of the caller, whose memory the maps may share while they are matched.
     """
 
     candidate: BoolArray
@@ -38,6 +46,11 @@ class Pair:
     windowed: bool = False
     in_pixels: bool = True
     notes: tuple[str, ...] = ()
+    lent: tuple[NDArray[Any], ...] = ()
+
+    def own(self, array: Array) -> Array:
+        """Copy an array that is the caller's memory: what the caller does later must not change a result."""
+        return array.copy() if any(np.may_share_memory(array, lent) for lent in self.lent) else array
 
     @property
     def ndim(self) -> int:

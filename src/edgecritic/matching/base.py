@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numpy as np
-
 from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
 from edgecritic.grids import on_one_grid
 from edgecritic.ids import Id
-from edgecritic.inputs import BoolArray, Spacing, as_array, as_pair, as_spacing, as_tolerance
+from edgecritic.inputs import Spacing, as_array, as_pair, as_spacing, as_tolerance
 from edgecritic.matching.result import Matching
 from edgecritic.registry import Bound, Registry
 
@@ -130,14 +128,15 @@ def match(
         raise InputError(f"{bound} searches a window of pixels", remedy="leave the tolerance out")
     reach = as_tolerance(first.shape, sizes, tolerance, relative_tolerance)
     pair = Pair(
-        _own(first, candidate),
-        _own(second, truth),
+        first,
+        second,
         sizes,
         reach,
         strategy=str(bound),
         windowed=windowed,
         in_pixels=spacing is None,
         notes=notes,
+        lent=(as_array(candidate), as_array(truth)),
     )
     result: Matching = bound(pair)
     return result
@@ -183,11 +182,6 @@ def within_tolerance(strategy: str | Id, tolerance: float, spacing: Sequence[flo
 def _searches_window(bound: Bound[StrategyInfo]) -> bool:
     reach = bound.entry.info.reach
     return reach == "window" or (reach == "either" and bound.id.options.get("window") is not None)
-
-
-def _own(mask: BoolArray, given: Any) -> BoolArray:
-    """Copy a map that is the caller's own memory: what the caller does later must not change a result."""
-    return mask.copy() if np.may_share_memory(mask, as_array(given)) else mask
 
 
 def split_tolerance(
