@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+
 from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
 from edgecritic.grids import on_one_grid
@@ -119,7 +121,7 @@ def match(
     (8, 1.0, 1.0)
     """
     candidate, (truth,), spacing, notes = on_one_grid(candidate, [truth], spacing)
-    first, second = as_pair(candidate, truth)
+    first, second = map(np.ascontiguousarray, as_pair(candidate, truth))
     sizes = as_spacing(spacing, first.ndim)
     parsed, tolerance, relative_tolerance = split_tolerance(Id.parse(strategy), tolerance, relative_tolerance)
     bound = strategies.bind(parsed)
