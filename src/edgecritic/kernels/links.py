@@ -191,23 +191,35 @@ def from_columns(links: Links, columns: int) -> Links:
             other[place[column]] = row
             cost[place[column]] = links.cost[link]
             place[column] += 1
+    most = 0
     for column in range(columns):
-        _sort_by_cost(other, cost, start[column], start[column + 1])
+        most = max(most, start[column + 1] - start[column])
+    spare = np.empty((2, most), dtype=np.int64)
+    for column in range(columns):
+        _sort_by_cost(
+            other[start[column] : start[column + 1]], cost[start[column] : start[column + 1]], spare
+        )
     return Links(start, other, cost)
 
 
 @kernel
-def _sort_by_cost(other: Int32s, cost: Int32s, start: int, stop: int) -> None:
-    """Sort the few links of one node by insertion."""
-    for at in range(start + 1, stop):
-        node, price = other[at], cost[at]
-        hole = at
-        while hole > start and cost[hole - 1] > price:
-            other[hole] = other[hole - 1]
-            cost[hole] = cost[hole - 1]
-            hole -= 1
-        other[hole] = node
-        cost[hole] = price
+def _sort_by_cost(other: Int32s, cost: Int32s, spare: Int64s) -> None:
+    """Sort the few links of one node; those of one cost keep their order.
+
+    The place of a link is the number of those before it, which vectors count without a branch.
+    """
+    size = np.uint64(cost.size)
+    order, ends = spare[0], spare[1]
+    for at in range(size):
+        order[at] = (np.int64(cost[at]) << 32) + np.int64(at)
+        ends[at] = other[at]
+    for at in range(size):
+        mine = order[at]
+        place = 0
+        for beside in range(size):
+            place += order[beside] < mine
+        other[np.uint64(place)] = ends[at]
+        cost[np.uint64(place)] = mine >> 32
 
 
 @kernel
