@@ -27,9 +27,9 @@ from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
 __all__ = ["cheapest_two", "hold_auction"]
 
-_ROUNDS = 4
+_ROUNDS = 3
 _FIRST_STEP = 8  # bits less than the cost of staying alone: about half the longest link
-_FINER = 2  # bits, from one round to the next
+_FINER = 3  # bits, from one round to the next
 _RAISED = 5  # steps, after a round
 
 
