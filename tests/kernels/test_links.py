@@ -104,6 +104,25 @@ def test_too_many_links_are_refused(monkeypatch):
         solver.link_rows(grid, everywhere, everywhere, around)
 
 
+@pytest.mark.parametrize("most", [solver.MOST_LINKS, 200])
+def test_links_are_the_same_if_two_threads_make_them(monkeypatch, most):
+    """And as many are refused, though each thread makes half of them."""
+    around = ball(2.0, (1.0, 1.0))
+    grid = Grid.around((9, 9), around.radii)
+    rng = np.random.default_rng(0)
+    rows, columns = (grid.locate(rng.random((9, 9)) < 0.7) for _ in range(2))
+    one = solver.link_rows(grid, rows, columns, around)
+    assert 200 < one.other.size < 400
+    monkeypatch.setattr(solver, "MANY_ROWS", 1)
+    monkeypatch.setattr(solver, "MOST_LINKS", most)
+    if most == 200:
+        with pytest.raises(InputError, match="more than 200 pairs"):
+            solver.link_rows(grid, rows, columns, around)
+        return
+    for first, second in zip(one, solver.link_rows(grid, rows, columns, around), strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 1000])
 def test_numbered_cells_keep_their_numbers_in_the_order_of_the_cells(size):
     rng = np.random.default_rng(size)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import edgecritic
 from edgecritic.assignment.solver import empty_state, solved
-from edgecritic.kernels import assign
+from edgecritic.kernels import assign, auction
 from edgecritic.kernels.changing import new_changing, sweep
 from edgecritic.kernels.links import Groups, Links, WebOfLinks
 from edgecritic.kernels.search import new_search
@@ -129,9 +129,13 @@ def problem_of(monkeypatch):
     return problem
 
 
+@pytest.mark.parametrize("halves", [False, True])
 @pytest.mark.parametrize("seed", range(40))
-def test_an_auction_ends_with_the_same_pixels(problem_of, seed):
-    """By searches alone and after an auction; and the prices prove that both are the optimum."""
+def test_an_auction_ends_with_the_same_pixels(problem_of, seed, halves, monkeypatch):
+    """By searches alone and after an auction; and the prices prove that both are the optimum.
+
+    Two halves may bid at the same time, as on large problems.
+    """
     rng = np.random.default_rng(seed)
     densities = rng.choice([0.1, 0.3, 0.5, 0.8], (2, 1, 1))
     candidate, truth = rng.random((2, 9, 11)) < densities
@@ -142,10 +146,30 @@ def test_an_auction_ends_with_the_same_pixels(problem_of, seed):
     again = new_state(state.rows.alone, state.columns.alone, int(state.scale))
     search = new_search(candidate.size)
     assign.solve(links, state, search)
+    if halves:
+        for module in (assign, auction):
+            monkeypatch.setattr(module, "MANY_ROWS", 1)
+        monkeypatch.setattr(auction, "_FEW_BIDDERS", 1)
     assign.solve_by_auction(links, again, search)
     np.testing.assert_array_equal(again.rows.mate >= 0, state.rows.mate >= 0)
     np.testing.assert_array_equal(again.columns.mate >= 0, state.columns.mate >= 0)
     check_prices(links, again)
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_no_column_is_wanted_by_rows_of_both_halves(problem_of, shift):
+    """And the rows in between are those that may want a column of both."""
+    rng = np.random.default_rng(shift)
+    links, state = problem_of(*(rng.random((2, 12, 40)) < 0.3), 2.0)
+    rows = links.start.size - 1
+    half_of = auction._half_of_rows(links, state.columns.mate.size, shift)
+    quarter = np.arange(rows) * 4 // rows
+    plain = quarter // 2 if shift == 0 else (quarter == 1) | (quarter == 2)
+    wanted = [set(links.other[slice(*links.start[row : row + 2])].tolist()) for row in range(rows)]
+    of_half = [set().union(*(wanted[row] for row in np.flatnonzero(plain == half))) for half in (0, 1)]
+    for row in range(rows):
+        assert half_of[row] == (2 if wanted[row] & of_half[0] & of_half[1] else plain[row])
+    assert set(half_of.tolist()) == {0, 1, 2}
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow without the compiler")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels._jit import is_plain
 from edgecritic.kernels.assign import solve
+from edgecritic.kernels.auction import MANY_ROWS
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links, Numbered, links_of_rows, number_cells
@@ -102,7 +104,26 @@ def link_rows(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood
     if is_plain():
         return _linked_plainly(grid, rows, columns, around)
     near, steps = surroundings(grid, around)
-    return link_numbered(rows, number_cells(grid.size, columns), near, 0, steps, around.costs)
+    numbered = number_cells(grid.size, columns)
+    if rows.size < MANY_ROWS:
+        return link_numbered(rows, numbered, near, 0, steps, around.costs)
+    with ThreadPoolExecutor(2) as crew:
+        halves = np.array_split(rows, 2)
+        first, second = crew.map(
+            lambda half: link_numbered(half, numbered, near, 0, steps, around.costs), halves
+        )
+    return _joined(first, second)
+
+
+def _joined(first: Links, second: Links) -> Links:
+    """Return the links of the rows of both."""
+    if first.other.size + second.other.size > MOST_LINKS:
+        raise too_many_links()
+    return Links(
+        np.append(first.start, second.start[1:] + first.start[-1]),
+        np.append(first.other, second.other),
+        np.append(first.cost, second.cost),
+    )
 
 
 def surroundings(grid: Grid, around: Neighbourhood) -> tuple[Windows, Indices]:

@@ -8,16 +8,18 @@ the matching of what they have looked at is optimal after each.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Bools, Int32s
-from edgecritic.kernels.auction import cheapest_two, hold_auction
+from edgecritic.kernels.auction import MANY_ROWS, cheapest_two, hold_auction
 from edgecritic.kernels.links import Links, from_columns
 from edgecritic.kernels.search import Search, find_end
-from edgecritic.kernels.state import ABSENT, ALONE, State
+from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
-__all__ = ["add", "bid_for_all", "settle", "solve", "solve_by_auction"]
+__all__ = ["add", "settle", "solve", "solve_by_auction"]
 
 _MOST_BIDS = 8  # of a row and those it drives out, before a search takes over
 _FEW_VISITS = 30_000  # of all searches together: sooner than an auction, which may have to be compiled
@@ -99,8 +101,8 @@ def _nearest_first(links: Links) -> Int32s:
 
 
 @kernel
-def bid_for_all(links: Links, state: State) -> Bools:
-    """Let all rows bid, in an order that makes rivals rare; say which rows are left without a column."""
+def _take_out(links: Links, state: State) -> Int32s:
+    """Take the rows that have links out of the problem; return them in an order that makes rivals rare."""
     mate, price, alone = state.rows.mate, state.rows.price, state.rows.alone
     for row in range(mate.size):
         mate[row] = ALONE
@@ -108,17 +110,12 @@ def bid_for_all(links: Links, state: State) -> Bools:
     order = _nearest_first(links)
     for row in order:
         mate[row] = ABSENT
-    waiting = np.zeros(mate.size, dtype=np.bool_)
-    for row in order:
-        loser = _bid(links, state, row)
-        if loser != ALONE:
-            waiting[loser] = True
-    return waiting
+    return order
 
 
 @kernel
 def _add_waiting(
-    links: Links, state: State, search: Search, waiting: Bools, first: int, most_visits: int
+    links: Links, state: State, search: Search, waiting: Bools, first: int, most_visits: int | np.int64
 ) -> int:
     """Add waiting rows from `first` on until the searches have visited many nodes; return the next row."""
     for row in range(first, waiting.size):
@@ -130,29 +127,41 @@ def _add_waiting(
 
 
 @kernel
-def _bid_and_add(links: Links, state: State, search: Search, most_visits: int) -> tuple[Bools, int]:
-    """Let all rows bid, then add those that wait; return which waited, and the next row as `_add_waiting`."""
-    waiting = bid_for_all(links, state)
+def _bid_and_add(
+    links: Links, state: State, search: Search, order: Int32s, most_visits: int | np.int64
+) -> tuple[Bools, int]:
+    """Let rows bid, then add those that wait; return which waited, and the next row as `_add_waiting`."""
+    waiting = np.zeros(state.rows.mate.size, dtype=np.bool_)
+    for row in order:
+        loser = _bid(links, state, row)
+        if loser != ALONE:
+            waiting[loser] = True
     search.visits[0] = 0
     return waiting, _add_waiting(links, state, search, waiting, 0, most_visits)
 
 
 @kernel
-def solve_by_auction(links: Links, state: State, search: Search) -> None:
-    """Solve a whole problem from the prices of an auction on, whatever the state was before."""
+def _settle_owed(links: Links, state: State, search: Search) -> None:
+    """Settle all columns that are owed; `links` are those of the columns."""
     columns = state.columns
-    for row in hold_auction(links, state):
-        add(links, state, search, row)
-    owed = np.empty(columns.mate.size, dtype=np.int32)
-    count = 0
     for column in range(columns.mate.size):
         if columns.mate[column] == ALONE and columns.price[column] < columns.alone[column]:
-            owed[count] = column
-            count += 1
-    if count > 0:
-        column_links = from_columns(links, columns.mate.size)
-        for at in range(count):
-            settle(column_links, state, search, owed[at])
+            settle(links, state, search, column)
+
+
+def solve_by_auction(links: Links, state: State, search: Search) -> None:
+    """Solve a whole problem from the prices of an auction on, whatever the state was before."""
+    left = hold_auction(links, state)
+    columns = state.columns.mate.size
+    if state.rows.mate.size < MANY_ROWS:
+        _bid_and_add(links, state, search, left, FAR)
+        column_links = from_columns(links, columns)
+    else:
+        with ThreadPoolExecutor(1) as beside:
+            made = beside.submit(from_columns, links, columns)
+            _bid_and_add(links, state, search, left, FAR)
+        column_links = made.result()
+    _settle_owed(column_links, state, search)
 
 
 def solve(links: Links, state: State, search: Search) -> None:
@@ -163,7 +172,8 @@ def solve(links: Links, state: State, search: Search) -> None:
     Not a kernel, so that the auction, which few problems need, is compiled only for them.
     """
     rows = state.rows.mate.size
-    waiting, done = _bid_and_add(links, state, search, _FEW_VISITS + _VISITS_OF_ROW * rows)
+    order = _take_out(links, state)
+    waiting, done = _bid_and_add(links, state, search, order, _FEW_VISITS + _VISITS_OF_ROW * rows)
     if _GOING_WELL * rows <= done < rows:
         done = _add_waiting(links, state, search, waiting, done, _MANY_VISITS_OF_ROW * rows)
     if done < rows:

@@ -11,6 +11,9 @@ steps after it. After the last round every row that does not have one of its che
 Searches bring these rows back (see `edgecritic.kernels.assign`), and they are short, because the prices are
 almost those of the optimum.
 
+On large problems two halves of the rows bid at the same time, without those between the halves, which might
+want a column of both. These are left for the next turn, for which the halves are cut elsewhere.
+
 The hashes of the columns take no part: their prices begin at the lowest cost of staying alone, and steps are
 whole units of cost. So what costs the same stays equal, as on regular maps, where any of very many ways will
 do; with hashes in the prices a search would look through all of them for the best.
@@ -18,19 +21,31 @@ do; with hashes in the prices a search would look through all of them for the be
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
-from edgecritic.kernels.arrays import Int32s, Int64s
+from edgecritic.kernels.arrays import Bytes, Int32s, Int64s
 from edgecritic.kernels.links import Links
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
-__all__ = ["cheapest_two", "hold_auction"]
+__all__ = ["MANY_ROWS", "cheapest_two", "hold_auction"]
+
+MANY_ROWS = 50_000
+"""So many are worth a second thread."""
 
 _ROUNDS = 3
 _FIRST_STEP = 8  # bits less than the cost of staying alone: about half the longest link
 _FINER = 3  # bits, from one round to the next
 _RAISED = 5  # steps, after a round
+_FEW_BIDS_OF_ROW = 2  # of regular maps, which halves would spoil
+_TURNS = 3
+_FEW_BIDDERS = 100
+_BETWEEN = np.uint8(2)
+_NOBODY = np.uint8(3)
 
 
 @inlined
@@ -55,42 +70,112 @@ def cheapest_two(
     return column, first, second
 
 
-@kernel
 def hold_auction(links: Links, state: State) -> Int32s:
     """Give columns to rows, and to both the prices that `edgecritic.kernels.state` asks for.
 
     Returned are the rows that are absent, in the order of their numbers. Columns that are alone may be owed.
     """
-    rows, columns, scale = state.rows, state.columns, state.scale
+    rows, scale = state.rows.mate.size, state.scale
+    everyone = np.zeros(rows, dtype=np.uint8)
+    bidders, halves = _open(state), []
+    step = max(np.int64(1), (state.rows.price_limit // scale) >> _FIRST_STEP)
+    if rows >= MANY_ROWS:
+        left = _bid_in_turn(links, state, step * scale, bidders, everyone, 0, _FEW_BIDS_OF_ROW * rows)
+        bidders = bidders[:left]
+        halves = _halves(links, state.columns.mate.size) if left > 0 else []
+    for rounds in range(_ROUNDS - 1, -1, -1):
+        bid = partial(_bid_in_turn, links, state, step * scale)
+        bid(_bid_in_halves(bid, state, bidders, halves), everyone, 0, FAR)
+        raised = _RAISED * step if rounds > 0 else np.int64(0)
+        step = max(np.int64(1), step >> _FINER) if rounds > 0 else np.int64(0)
+        bidders = _give_up(links, state, raised * scale, step * scale)
+    return bidders
+
+
+def _halves(links: Links, columns: int) -> list[Bytes]:
+    """Cut the rows in two, in the middle, and at a quarter and three quarters."""
+    with ThreadPoolExecutor(2) as crew:
+        return list(crew.map(partial(_half_of_rows, links, columns), (0, 1)))
+
+
+def _bid_in_halves(
+    bid: Callable[[Int32s, Bytes, int, np.int64], int], state: State, bidders: Int32s, halves: list[Bytes]
+) -> Int32s:
+    """Let the halves of the rows bid at the same time, cut in two places in turn; return who is left.
+
+    The outcome does not depend on who is quicker.
+    """
+    with ThreadPoolExecutor(2) as crew:
+        for half_of in halves * _TURNS:
+            own = half_of[bidders]
+            work = [crew.submit(bid, bidders[own == half], half_of, half, FAR) for half in (0, 1)]
+            for half in work:
+                half.result()
+            bidders = np.flatnonzero(state.rows.mate == ABSENT)[::-1].astype(np.int32)
+            if bidders.size < _FEW_BIDDERS:
+                break
+    return bidders
+
+
+@kernel
+def _half_of_rows(links: Links, columns: int, shift: int) -> Bytes:
+    """Return 0 or 1 for the rows of each half, `_BETWEEN` for those that may want a column of both.
+
+    Neighbours have near numbers, so that few are between. Cuts are moved by `shift` quarters.
+    """
+    start, other = links.start, links.other
+    rows = start.size - 1
+    half_of = np.empty(rows, dtype=np.uint8)
+    wanted_by = np.full(columns, _NOBODY, dtype=np.uint8)
+    for row in range(rows):
+        half = np.uint8(((4 * row // rows + shift) >> 1) & 1)
+        half_of[row] = half
+        for link in range(start[row], start[row + 1]):
+            known = wanted_by[other[link]]
+            wanted_by[other[link]] = half if known in (_NOBODY, half) else _BETWEEN
+    for row in range(rows):
+        for link in range(start[row], start[row + 1]):
+            if wanted_by[other[link]] == _BETWEEN:
+                half_of[row] = _BETWEEN
+    return half_of
+
+
+@kernel
+def _open(state: State) -> Int32s:
+    """Take all rows out and make all prices equal; return the bidders."""
+    rows, columns = state.rows, state.columns
     highest = columns.alone.min()
+    for column in range(columns.mate.size):
+        columns.mate[column] = ALONE
+        columns.price[column] = highest
     count = rows.mate.size
     bidders = np.empty(count, dtype=np.int32)
     for row in range(count):
         rows.mate[row] = ABSENT
         bidders[row] = count - 1 - row  # the last bids first
-    for column in range(columns.mate.size):
-        columns.mate[column] = ALONE
-        columns.price[column] = highest
-    step = max(np.int64(1), (rows.price_limit // scale) >> _FIRST_STEP)
-    for left in range(_ROUNDS - 1, -1, -1):
-        _bid_in_turn(links, state, step * scale, bidders, count)
-        if left > 0:
-            for column in range(columns.mate.size):
-                columns.price[column] = min(highest, columns.price[column] + _RAISED * step * scale)
-        step = max(np.int64(1), step >> _FINER) if left > 0 else np.int64(0)
-        count = _give_up(links, state, step * scale, bidders)
-    return bidders[:count]
+    return bidders
 
 
 @kernel
-def _bid_in_turn(links: Links, state: State, step: np.int64, bidders: Int32s, count: int) -> None:
-    """Let bidders, and those they drive out, bid until each has a column or stays alone.
+def _bid_in_turn(
+    links: Links,
+    state: State,
+    step: np.int64,
+    bidders: Int32s,
+    half_of: Bytes,
+    half: int,
+    most: int | np.int64,
+) -> int:
+    """Let bidders, and those of the same half that they drive out, bid until each has a place.
 
-    Who was driven out bids next: the links that it looks at are near in memory.
+    Who was driven out bids next: the links that it looks at are near in memory. After `most` bids this ends.
+    Returned is how many are left, in front of the bidders.
     """
     mate, alone = state.rows.mate, state.rows.alone
     column_mate, price = state.columns.mate, state.columns.price
-    while count > 0:
+    count = bidders.size
+    while count > 0 and most > 0:
+        most -= 1
         count -= 1
         row = bidders[count]
         column, first, second = cheapest_two(links, price, state.scale, row, alone[row])
@@ -102,19 +187,25 @@ def _bid_in_turn(links: Links, state: State, step: np.int64, bidders: Int32s, co
         column_mate[column] = row
         if loser != ALONE:
             mate[loser] = ABSENT
-            bidders[count] = loser
-            count += 1
+            if half_of[loser] == half:
+                bidders[count] = loser
+                count += 1
+    return count
 
 
 @kernel
-def _give_up(links: Links, state: State, slack: np.int64, bidders: Int32s) -> int:
-    """Take out the rows whose place costs more than `slack` above their best one; return how many.
+def _give_up(links: Links, state: State, raised: np.int64, slack: np.int64) -> Int32s:
+    """Raise prices, and take out the rows whose place costs more than `slack` above their best one.
 
-    Prices of rows become what their best place costs.
+    Returned are these rows. Prices of rows become what their best place costs.
     """
     start, other, cost = links.start, links.other, links.cost
     mate, alone, scale = state.rows.mate, state.rows.alone, state.scale
     column_mate, price = state.columns.mate, state.columns.price
+    highest = state.columns.alone.min()
+    for column in range(price.size):
+        price[column] = min(highest, price[column] + raised)
+    bidders = np.empty(mate.size, dtype=np.int32)
     count = 0
     for row in range(mate.size):
         column = mate[row]
@@ -131,4 +222,4 @@ def _give_up(links: Links, state: State, slack: np.int64, bidders: Int32s) -> in
             mate[row] = ABSENT
             bidders[count] = row
             count += 1
-    return count
+    return bidders[:count]
