@@ -77,40 +77,19 @@ def _bid(links: Links, state: State, new: int) -> int:
 
 
 @kernel
-def _nearest_first(links: Links) -> Int32s:
-    """Return the rows that have links, those with the cheapest link first."""
-    start, cost = links.start, links.cost
-    count = start.size - 1
-    largest = 0
-    for row in range(count):
-        if start[row + 1] > start[row]:
-            largest = max(largest, cost[start[row]])
-    place = np.zeros(largest + 2, dtype=np.int64)
-    for row in range(count):
-        if start[row + 1] > start[row]:
-            place[cost[start[row]] + 1] += 1
-    for step in range(largest + 1):
-        place[step + 1] += place[step]
-    order = np.empty(place[largest + 1], dtype=np.int32)
-    for row in range(count):
-        if start[row + 1] > start[row]:
-            cheapest = cost[start[row]]
-            order[place[cheapest]] = row
-            place[cheapest] += 1
-    return order
-
-
-@kernel
 def _take_out(links: Links, state: State) -> Int32s:
-    """Take the rows that have links out of the problem; return them in an order that makes rivals rare."""
+    """Take the rows that have links out of the problem, and return them; the others stay alone."""
     mate, price, alone = state.rows.mate, state.rows.price, state.rows.alone
+    rows = np.empty(mate.size, dtype=np.int32)
+    count = 0
     for row in range(mate.size):
         mate[row] = ALONE
         price[row] = alone[row]
-    order = _nearest_first(links)
-    for row in order:
-        mate[row] = ABSENT
-    return order
+        if links.start[row + 1] > links.start[row]:
+            mate[row] = ABSENT
+            rows[count] = row
+            count += 1
+    return rows[:count]
 
 
 @kernel
