@@ -33,6 +33,7 @@ _LOGICAL, _COMPLEX = 0x02, 0x08
 _MAX_DIMENSIONS = 32
 _LARGEST = MEMORY_LIMIT // 3
 _PAIR = {order: struct.Struct(f"{order}II") for order in "<>"}
+_HEAD = {order: struct.Struct(f"{order}6I") for order in "<>"}
 _PACKED_PIECE, _PIECE = 2**14, 2**18  # small pieces stay in the processor's cache: measured
 
 
@@ -47,6 +48,8 @@ class Value:
     kind : int
         The class number of the format (1 cell, 2 struct, 5 sparse, 6 … 15 numbers).
     shape : tuple of int
+    field_names : tuple of str
+        Of a struct.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Value:
     start: int
     end: int
     order: str
+    field_names: tuple[str, ...] = ()
 
     @property
     def is_cell(self) -> bool:
@@ -97,16 +101,12 @@ class Value:
             value, position = _matrix_at(self.buffer, position, self.end, self.order)
             yield value
 
-    def field_names(self) -> list[str]:
-        """Return the names of the fields of an array of structs."""
-        return self._field_names()[0]
-
     def structs(self, *fields: str) -> Iterator[dict[str, Value]]:
         """Go through an array of structs, once; only `fields` are looked at, the others are not kept."""
-        names, position = self._field_names()
-        for _ in range(self._count(max(1, len(names)))):
+        position = self.start
+        for _ in range(self._count(max(1, len(self.field_names)))):
             found = {}
-            for name in names:
+            for name in self.field_names:
                 if name in fields:
                     found[name], position = _matrix_at(self.buffer, position, self.end, self.order)
                 else:
@@ -119,18 +119,6 @@ class Value:
         if count * per_item * 8 > self.end - self.start:
             raise DataError(f"declares {count} cells, more than its bytes can hold; the file is damaged")
         return count
-
-    def _field_names(self) -> tuple[list[str], int]:
-        _, start, size, position = _tag(self.buffer, self.start, self.end, self.order)
-        if size != 4:
-            raise DataError("a struct's field name length is damaged")
-        (length,) = struct.unpack(self.order + "i", self.buffer.view(start, 4))
-        _, start, size, position = _tag(self.buffer, position, self.end, self.order)
-        if length < 1 or size % length:
-            raise DataError("a struct's field names are damaged")
-        raw = bytes(self.buffer.view(start, size))
-        pieces = (raw[i : i + length] for i in range(0, size, length))
-        return [piece.partition(b"\0")[0].decode("latin-1") for piece in pieces], position
 
     def _numbers(self, position: int) -> tuple[NDArray[Any], int]:
         kind, start, size, position = _tag(self.buffer, position, self.end, self.order)
@@ -208,12 +196,13 @@ def _variables(data: bytes, packed: list[_Buffer]) -> Iterator[Value]:
 class _Buffer:
     """Bytes that are unpacked as far as they were asked for."""
 
-    __slots__ = ("_packed", "_pending", "_skipped", "_taken", "_unpacker", "data", "filled")
+    __slots__ = ("_packed", "_passed", "_pending", "_skipped", "_taken", "_unpacker", "data", "filled")
 
     def __init__(self, data: memoryview, filled: int) -> None:
         self.data = data
         self.filled = filled
         self._skipped: list[tuple[int, int]] = []
+        self._passed = 0  # nothing behind it was skipped
 
     def unpack_from(self, packed: memoryview, unpacker: Any, taken: int) -> None:
         """Fill the rest from `packed`, of which the unpacker was given the first `taken` bytes."""
@@ -226,7 +215,9 @@ class _Buffer:
         """Return `size` bytes from `start` on."""
         if start + size > self.filled:
             self.need(start + size)
-        if any(start < last and first < start + size for first, last in self._skipped):
+        if start < self._passed and any(
+            start < last and first < start + size for first, last in self._skipped
+        ):
             raise RuntimeError("bytes that were skipped cannot be read: go through an array of structs once")
         return self.data[start : start + size]
 
@@ -242,6 +233,7 @@ class _Buffer:
         end = min(end, len(self.data))
         if self.filled < end:
             self._skipped.append((self.filled, end))
+            self._passed = end
         while self.filled < end:
             self.filled += len(self._piece(end))
 
@@ -334,20 +326,38 @@ def _matrix_at(buffer: _Buffer, position: int, end: int, order: str) -> tuple[Va
         empty = _Buffer(memoryview(b"\x09\0\0\0\0\0\0\0"), 8)
         return Value("", 6, 0, (0, 0), empty, 0, 8, "<"), after
     end = start + size
-    flag_kind, flags_at, flag_size, position = _tag(buffer, start, end, order)
+    if start + 24 > end:
+        raise DataError("holds a matrix without flags; the file is damaged")
+    if start + 24 > buffer.filled:
+        buffer.need(start + 24)
+    flag_kind, flag_size, flags, _, shape_kind, shape_size = _HEAD[order].unpack_from(buffer.data, start)
     if flag_kind != 6 or flag_size != 8:
         raise DataError("holds a matrix without flags; the file is damaged")
-    (flags,) = struct.unpack(order + "I", buffer.view(flags_at, 4))
     kind = flags & 0xFF
     if kind > 15:  # function handles and opaque objects have another form
-        return Value("", kind, 0, (), buffer, position, end, order), after
-    shape_kind, shape_at, shape_size, position = _tag(buffer, position, end, order)
+        return Value("", kind, 0, (), buffer, start + 16, end, order), after
     count = shape_size // 4
     if shape_kind != 5 or shape_size % 4 or not 2 <= count <= _MAX_DIMENSIONS:
         raise DataError("holds a matrix without sizes; the file is damaged")
-    shape = struct.unpack(f"{order}{count}i", buffer.view(shape_at, shape_size))
+    position = start + 24
+    shape = struct.unpack(f"{order}{count}i", buffer.view(position, shape_size))
     if min(shape) < 0:
         raise DataError(f"declares a negative size {shape}; the file is damaged")
-    _, name_at, name_size, position = _tag(buffer, position, end, order)
-    name = bytes(buffer.view(name_at, min(name_size, 64))).decode("latin-1")
-    return Value(name, kind, flags >> 8 & 0xFF, shape, buffer, position, end, order), after
+    _, name_at, name_size, position = _tag(buffer, position + shape_size + -shape_size % 8, end, order)
+    name = bytes(buffer.view(name_at, min(name_size, 64))).decode("latin-1") if name_size else ""
+    fields, position = _field_names(buffer, position, end, order) if kind == _STRUCT else ((), position)
+    return Value(name, kind, flags >> 8 & 0xFF, shape, buffer, position, end, order, fields), after
+
+
+def _field_names(buffer: _Buffer, position: int, end: int, order: str) -> tuple[tuple[str, ...], int]:
+    """Return the names of the fields of a struct, and where their values start."""
+    _, start, size, position = _tag(buffer, position, end, order)
+    if size != 4:
+        raise DataError("a struct's field name length is damaged")
+    (length,) = struct.unpack(order + "i", buffer.view(start, 4))
+    _, start, size, position = _tag(buffer, position, end, order)
+    if length < 1 or size % length:
+        raise DataError("a struct's field names are damaged")
+    raw = bytes(buffer.view(start, size))
+    pieces = (raw[i : i + length] for i in range(0, size, length))
+    return tuple(piece.partition(b"\0")[0].decode("latin-1") for piece in pieces), position

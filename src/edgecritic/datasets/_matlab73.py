@@ -73,6 +73,7 @@ class _Node:
                 raise DataError("holds a cell that refers to nothing; the file is damaged")
             yield _Node("", _checked(self.file[reference]), self.file)
 
+    @property
     def field_names(self) -> list[str]:
         return list(_names(self.item))
 

@@ -92,11 +92,11 @@ class Case:
         `rule` says what of a truth is its boundary, as for `read_truths`.
         """
         told = [read_geometry(self.source(path), verify=False) for path in self.truths]
-        maps = [
-            place(geometry, told[0], names=(path.name, self.truths[0].name)).bring(found)
-            for path, geometry in zip(self.truths, told, strict=True)
-            for found in read_truths(self.source(path), binarize=binarize, rule=rule)
-        ]
+        maps = []
+        for path, geometry in zip(self.truths, told, strict=True):
+            found = read_truths(self.source(path), binarize=binarize, rule=rule)
+            placement = place(geometry, told[0], names=(path.name, self.truths[0].name))
+            maps += [placement.bring(one) for one in found]
         shapes = sorted({found.shape for found in maps})
         if len(shapes) > 1:
             raise InputError(f"{self.id}: the annotators' maps differ in shape: {shapes}")

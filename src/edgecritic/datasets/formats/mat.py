@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -66,8 +66,9 @@ class Node(Protocol):
         """Go through the values of a cell array."""
         ...
 
-    def field_names(self) -> list[str]:
-        """Return the names of the fields of an array of structs."""
+    @property
+    def field_names(self) -> Collection[str]:
+        """The names of the fields of an array of structs."""
         ...
 
     def structs(self, *fields: str) -> Iterator[dict[str, Any]]:
@@ -196,7 +197,7 @@ def _annotators_of_item(node: Node) -> Iterator[NDArray[Any]]:
     if not node.is_struct:
         yield node.array()
         return
-    wanted = "Boundaries" if "Boundaries" in node.field_names() else "Segmentation"
+    wanted = "Boundaries" if "Boundaries" in node.field_names else "Segmentation"
     for fields in node.structs(wanted):
         if wanted not in fields:
             raise DataError("holds a struct with neither `Boundaries` nor `Segmentation`")
