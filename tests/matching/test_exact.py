@@ -346,3 +346,16 @@ def test_lists_of_pixels_are_matched_as_maps_are(densities):
         lists, found, (whole.matched_candidate, whole.matched_truth), strict=True
     ):
         np.testing.assert_array_equal(matched, expected.ravel()[pixels])
+
+
+def test_a_matcher_of_lists_may_be_used_again_and_again():
+    """Its memory grows, and nothing of one matching is left for the next."""
+    rng = np.random.default_rng(8)
+    matcher = PixelMatcher((20, 25), 2.5, (1.0, 1.0))
+    for densities in rng.random((12, 2)) * 0.5:
+        candidate, truth = (rng.random((20, 25)) < density for density in densities)
+        lists = [np.flatnonzero(mask) for mask in (candidate, truth)]
+        found, wanted = matcher.match(*(matcher.place(pixels) for pixels in lists))
+        whole = edgecritic.match(candidate, truth, tolerance=2.5)
+        np.testing.assert_array_equal(found, whole.matched_candidate.ravel()[lists[0]])
+        np.testing.assert_array_equal(wanted, whole.matched_truth.ravel()[lists[1]])
