@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -17,8 +18,9 @@ from scipy.optimize import linear_sum_assignment
 import edgecritic
 from edgecritic.assignment.dynamic import ExactState
 from edgecritic.assignment.pixel_lists import PixelMatcher
-from edgecritic.assignment.solver import MOST_LINKS, empty_state, solved
+from edgecritic.assignment.solver import MOST_LINKS, empty_state, place_maps, salt, salts, solved
 from edgecritic.errors import InputError
+from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links
 from edgecritic.maps.walk import Changes
@@ -161,6 +163,21 @@ def test_several_truths_are_matched_each_for_itself(problem, seed):
     assert state.cost == sum(cost_of(found, spacing, tolerance) for found in single)
     for mask, found in zip(state.matched_truths, single, strict=True):
         assert np.array_equal(mask, found.matched_truth)
+
+
+@pytest.mark.parametrize("shape", [(7, 9), (20, 5, 18)])
+def test_maps_are_placed_one_after_the_other_and_empty_ones_have_a_salt_too(shape):
+    random = np.random.default_rng(3)
+    masks = [random.random(shape) < share for share in (0.3, 0, 0.5, 0)]
+    grid = Grid.around(shape, (2,) * len(shape))
+    raster, flat, start = place_maps(grid, masks)
+    parts = [raster[first:last] for first, last in itertools.pairwise(start)]
+    assert [sorted(part) for part in parts] == [np.flatnonzero(mask).tolist() for mask in masks]
+    assert np.array_equal(grid.raster(flat), raster)
+    assert len(shape) == 3 or np.array_equal(parts[2], np.flatnonzero(masks[2]))
+    assert salts(raster, start).tolist() == [salt(part) for part in parts]
+    assert len({salt(part) for part in parts[::2]} | {0}) == 3
+    assert salt(parts[1]) == 0
 
 
 def test_threads_give_the_same_answer():

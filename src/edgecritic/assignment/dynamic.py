@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from edgecritic.assignment.graph import outlier_cost
 from edgecritic.assignment.pair import Pair
 from edgecritic.assignment.reach import reach_of
-from edgecritic.assignment.solver import MOST_LINKS, empty_state, in_blocks, salt, too_many_links
+from edgecritic.assignment.solver import MOST_LINKS, empty_state, place_maps, salts, too_many_links
 from edgecritic.errors import InputError
 from edgecritic.inputs import (
     BoolArray,
@@ -82,16 +81,13 @@ class ExactState:
         grid = Grid.around(shape, around.radii)
         self.shape = shape
         self.outlier_cost = outlier_cost(limit, sizes)
-        places = in_blocks(grid, _universe(universe, shape))
-        self._pixels = grid.raster(places)
+        self._pixels, places, _ = place_maps(grid, [_universe(universe, shape)])
         numbers = np.arange(places.size, dtype=np.int32)
         self._number = np.full(masks[0].size, -1, dtype=np.int32)
         self._number[self._pixels] = numbers
         pixel_at = np.full(grid.size, -1, dtype=np.int32)
         pixel_at[places] = numbers
-        parts = [in_blocks(grid, mask) for mask in masks]
-        columns, self._map_start = np.concatenate(parts), _starts(parts)
-        self._columns = grid.raster(columns)
+        self._columns, columns, self._map_start = place_maps(grid, masks)
         web = link_maps(
             columns,
             self._map_start,
@@ -103,14 +99,12 @@ class ExactState:
         )
         if columns.size and places.size and web.rows.other.size > MOST_LINKS:
             raise too_many_links()
-        truths = np.split(self._columns, self._map_start[1:-1])
-        salts = np.array([salt(pixels) for pixels in truths], dtype=np.int64)
         state = empty_state(
             masks[0].size,
             self._pixels[web.pixel_of],
             self._columns,
             self.outlier_cost,
-            np.repeat(salts, np.diff(web.row_start)),
+            salts(self._columns, self._map_start).repeat(np.diff(web.row_start)),
         )
         self._problem = new_changing(web, state, places.size)
 
@@ -141,6 +135,11 @@ class ExactState:
         numbered = (Groups(one.start, self._number[one.pixels]) for one in (gained, lost))
         counts: NDArray[np.int64] = sweep(self._problem, *numbered)
         return counts
+
+    @property
+    def truth_pixels(self) -> int:
+        """Number of pixels of all truths."""
+        return self._columns.size
 
     @property
     def matches(self) -> int:
@@ -203,10 +202,6 @@ def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
     if possible.shape != shape:
         raise InputError(f"universe must have the truths' shape {shape}, got {possible.shape}")
     return possible
-
-
-def _starts(parts: Sequence[NDArray[np.integer[Any]]]) -> Indices:
-    return np.cumsum([0, *(part.size for part in parts)], dtype=np.int64)
 
 
 def compile_beside() -> None:

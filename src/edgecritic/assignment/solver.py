@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -24,8 +25,10 @@ __all__ = [
     "solved",
     "empty_state",
     "salt",
+    "salts",
     "surroundings",
     "in_blocks",
+    "place_maps",
     "link_numbered",
     "link_rows",
     "link_scarcer",
@@ -64,20 +67,33 @@ def solved(
 
 
 def in_blocks(grid: Grid, mask: BoolArray) -> Indices:
-    """Return the flat indices of the pixels that are set; those of a volume block by block.
+    """Return the flat indices of the pixels that are set; those of a volume block by block."""
+    return place_maps(grid, [mask])[1]
 
-    Searches run over neighbouring pixels; in blocks these are neighbours in memory too.
+
+def place_maps(grid: Grid, masks: Sequence[BoolArray]) -> tuple[Indices, Indices, Indices]:
+    """Return raster and flat indices of the pixels of maps, one map after the other, and where maps begin.
+
+    Those of a volume come block by block. Searches run over neighbouring pixels; in blocks these are
+    neighbours in memory too.
     """
-    flat = grid.locate(mask)
-    if mask.ndim == 2:
-        return flat
-    block = np.zeros(flat.shape, dtype=np.int64)
+    size, count = masks[0].size, len(masks)
+    cells = masks[0].reshape(-1) if count == 1 else np.concatenate([one.reshape(-1) for one in masks])
+    found = cells.nonzero()[0]
+    begin = size * np.arange(count + 1)
+    start = found.searchsorted(begin)
+    raster = found - begin[:-1].repeat(start[1:] - start[:-1]) if count > 1 else found
+    flat = grid.flatten(raster)
+    if len(grid.shape) == 2:
+        return raster, flat, start
+    block = found // size
     rest = flat
-    for stride, size in zip(grid.strides, grid.padded, strict=True):
+    for stride, side in zip(grid.strides, grid.padded, strict=True):
         step = rest // stride
         rest = rest - step * stride
-        block = block * (size // _BLOCK_SIDE + 1) + step // _BLOCK_SIDE
-    return flat[np.argsort(block, kind="stable")]
+        block = block * (side // _BLOCK_SIDE + 1) + step // _BLOCK_SIDE
+    order = np.argsort(block, kind="stable")
+    return raster[order], flat[order], start
 
 
 def link_scarcer(
@@ -171,8 +187,16 @@ def salt(truth: Indices) -> int:
     It enters the hashes of the candidate pixels. Without it the same candidates would win the ties
     against every annotator, and fewer would be matched by any of them than by fair draws.
     """
-    mixed = (truth.astype(np.uint64) + np.uint64(1)) * np.uint64(_SALT_FACTOR)
-    return int(np.bitwise_xor.reduce(mixed ^ (mixed >> np.uint64(29)), initial=np.uint64(0)) >> np.uint64(2))
+    return int(salts(truth, np.array([0, truth.size]))[0])
+
+
+def salts(pixels: Indices, start: Indices) -> Indices:
+    """Return the salts of several truths, whose pixels are pixels[start[m] : start[m + 1]]."""
+    mixed = (pixels.astype(np.uint64) + np.uint64(1)) * np.uint64(_SALT_FACTOR)
+    so_far = np.zeros(pixels.size + 1, dtype=np.uint64)
+    np.bitwise_xor.accumulate(mixed ^ (mixed >> np.uint64(29)), out=so_far[1:])
+    ends = so_far[start]
+    return ((ends[1:] ^ ends[:-1]) >> np.uint64(2)).astype(np.int64)
 
 
 def empty_state(

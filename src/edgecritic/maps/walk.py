@@ -167,9 +167,9 @@ class Walk:
         return mask_of(self.gained.pixels, self.shape)
 
     def at_thresholds(self, found: NDArray[Number]) -> NDArray[Number]:
-        """Put what was found step by step into the order of the thresholds."""
-        ordered = np.empty_like(found)
-        ordered[self.places] = found
+        """Put what was found step by step, along the last axis, into the order of the thresholds."""
+        ordered = np.empty(found.shape, dtype=found.dtype)
+        ordered[..., self.places] = found
         return ordered
 
     def candidates(self) -> Iterator[tuple[Step, BoolArray]]:

@@ -70,10 +70,10 @@ def follow(
     if parsed.name == "exact" and set(parsed.options) <= _EXACT_OPTIONS:
         options = {"tolerance": tolerance, **parsed.options}
         state = ExactState(truths, spacing=spacing, universe=walk.ever_on, **options)  # type: ignore[arg-type]
-        found = _with_totals(walk, truths, state.sweep(walk.gained, walk.lost))
+        found = _with_totals(walk, state.truth_pixels, state.sweep(walk.gained, walk.lost))
     else:
         found = _anew(walk, truths, parsed, tolerance, spacing)
-    return Followed(*(walk.at_thresholds(column) for column in found.T))
+    return Followed(*walk.at_thresholds(found.T))
 
 
 def _anew(
@@ -88,7 +88,8 @@ def _anew(
         strategy if tolerance is None else within_tolerance(strategy, tolerance, spacing or (1.0,) * ndim)
     )
     areas = strategies.get(chosen.name).info.areas
-    found = _with_totals(walk, truths, np.zeros((len(walk), 2), dtype=np.int64))
+    total = sum(int(np.count_nonzero(truth)) for truth in truths)
+    found = _with_totals(walk, total, np.zeros((len(walk), 2), dtype=np.int64))
     for number, (step, candidate) in enumerate(walk.candidates()):
         if step.rests and number:
             found[number] = found[number - 1]
@@ -137,8 +138,10 @@ def pool_matchings(
     )
 
 
-def _with_totals(walk: Walk, truths: Sequence[BoolArray], matched: NDArray[np.int64]) -> NDArray[np.int64]:
+def _with_totals(walk: Walk, total: int, matched: NDArray[np.int64]) -> NDArray[np.int64]:
     """Put the pixels of truths and candidate beside those that are matched, step by step."""
-    total = sum(int(np.count_nonzero(truth)) for truth in truths)
-    sizes = walk.sizes[walk.places]
-    return np.column_stack([matched[:, 0], np.full(len(walk), total), matched[:, 1], sizes])
+    found = np.empty((len(walk), 4), dtype=np.int64)
+    found[:, ::2] = matched
+    found[:, 1] = total
+    found[:, 3] = walk.gained.start[1:] - walk.lost.start[1:]
+    return found
