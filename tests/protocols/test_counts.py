@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgecritic.errors import InputError
-from edgecritic.protocols.counts import COLUMNS, Counts
+from edgecritic.protocols.counts import COLUMNS, Counts, counted
 
 
 @st.composite
@@ -110,3 +111,12 @@ def test_the_row_at_0_comes_first():
 def test_what_does_not_fit_is_refused(make, message):
     with pytest.raises(InputError, match=message):
         make(Counts.from_rows([(0.5, 1, 2, 1, 2)]))
+
+
+def test_what_was_counted_here_is_as_if_it_were_checked():
+    rows = [(0.25, 90, 100, 60, 120), (0.5, 70, 100, 50, 60)]
+    made = counted([0.25, 0.5], [[90, 70], [100, 100], [60, 50], [120, 60]], zero=(100, 100, 80, 400))
+    assert made == Counts.from_rows(rows, zero=(100, 100, 80, 400))
+    assert pickle.loads(pickle.dumps(made)) == made
+    with pytest.raises(ValueError, match="read-only"):
+        made.truth[0] = 1

@@ -16,7 +16,7 @@ from edgecritic.assignment.pixel_lists import PixelMatcher
 from edgecritic.errors import InputError
 from edgecritic.figures import axes_of
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, as_tolerance, mask_of
-from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.counts import Counts, counted
 from edgecritic.values import Value
 
 __all__ = ["LabelStrength", "strength", "agreement_matrix", "SLACK"]
@@ -115,7 +115,7 @@ def counts_of_labels(matches: NDArray[np.int64], partners: Sequence[NDArray[Any]
     sizes = int(np.trace(matches))
     hit = int(matches.sum()) - sizes
     seen = sum(int(np.count_nonzero(one)) for one in partners)
-    return Counts.of_one((hit, (len(partners) - 1) * sizes, seen, sizes), threshold=1.0)
+    return counted([1.0], [[hit], [(len(partners) - 1) * sizes], [seen], [sizes]])
 
 
 def agreement_matrix(matches: Any) -> NDArray[np.float64]:

@@ -110,14 +110,23 @@ def direction(smooth: Float32s) -> tuple[Float32s, Float32s]:
 
 
 @kernel
-def keep_crests(strength: Float32s, smooth: Float32s, radius: int, lenient: np.float32) -> Float32s:
-    """Suppress across the ridges of `smooth`: `direction` and `keep_maxima` in one, row by row."""
+def keep_crests(
+    image: Float32s, smoothing: Float32s, across: Float32s, radius: int, lenient: np.float32, border: int
+) -> Float32s:
+    """Smooth a map, suppress across its ridges and fade its border, in one call.
+
+    `smoothing` are the weights of the first filter, none if there is none to be, and `across` those of the
+    filter before `direction`; that and `keep_maxima` are done in one, row by row.
+    """
+    strength = convolve(image, smoothing) if smoothing.size > 0 else image
+    smooth = convolve(strength, across)
     rows, columns = strength.shape
     result = np.zeros((rows, columns), dtype=np.float32)
     lines = np.empty((7, columns), dtype=np.float32)
     for row in range(rows):
         _direction_of_row(smooth, row, lines, lines[5], lines[6])
         _maxima_of_row(strength, row, lines[5], lines[6], radius, lenient, result[row])
+    fade_border(result, border)
     return result
 
 

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.ids import Id
-from edgecritic.inputs import Spacing, as_strength
+from edgecritic.inputs import FloatArray, Spacing, as_strength
 from edgecritic.maps.crests import SurfaceRecipe, keep_surfaces
 from edgecritic.values import Value
 
-__all__ = ["Recipe", "RECIPES", "get_recipe", "suppress", "triangle_filter", "edge_orientation"]
+__all__ = ["Recipe", "RECIPES", "crests_of", "get_recipe", "suppress", "triangle_filter", "edge_orientation"]
 
 Float32Array = NDArray[np.float32]
 
@@ -208,25 +208,36 @@ def suppress(
     >>> suppress(ridge, "nms(border=0, smooth=0)")[2]
     array([0. , 0. , 0. , 0.9, 0. , 0. , 0. ], dtype=float32)
     """
+    return crests_of(as_strength(strength), recipe, orientation=orientation, spacing=spacing)
+
+
+def crests_of(
+    strength: FloatArray,
+    recipe: str | Id | Recipe | SurfaceRecipe,
+    *,
+    orientation: Any = None,
+    spacing: Spacing = None,
+) -> NDArray[np.float32]:
+    """Do what `suppress` does to a map that `as_strength` has checked."""
     from edgecritic.kernels import suppression as kernels
 
     chosen = get_recipe(recipe)
     if isinstance(chosen, SurfaceRecipe):
-        return keep_surfaces(as_strength(strength), smooth=chosen.smooth, spacing=spacing)
+        return keep_surfaces(strength, smooth=chosen.smooth, spacing=spacing)
     crests = _as_float32(strength)
     if chosen.radius == 0:
         return crests.copy()
     if chosen.normalise and crests.max() > 0:
         crests = crests / crests.max()
-    if chosen.smooth > 0:
-        crests = triangle_filter(crests, chosen.smooth)
-    reach, lenient = int(chosen.radius), np.float32(chosen.lenient)
+    reach, lenient, border = int(chosen.radius), np.float32(chosen.lenient), int(chosen.border)
     result: Float32Array
     if orientation is None:
-        result = kernels.keep_crests(crests, triangle_filter(crests, ORIENTATION_RADIUS), reach, lenient)
+        across = _triangle(ORIENTATION_RADIUS)
+        result = kernels.keep_crests(crests, _triangle(chosen.smooth), across, reach, lenient, border)
     else:
+        crests = triangle_filter(crests, chosen.smooth)
         result = kernels.keep_maxima(crests, *_steps(orientation, crests.shape), reach, lenient)
-    kernels.fade_border(result, int(chosen.border))
+        kernels.fade_border(result, border)
     return result
 
 
@@ -259,7 +270,9 @@ def triangle_filter(image: Any, radius: float) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=64)
 def _triangle(radius: float) -> Float32Array:
-    """Return the weights of the filter; nobody writes to them."""
+    """Return the weights of the filter, none for a radius of 0; nobody writes to them."""
+    if radius == 0:
+        return np.zeros(0, dtype=np.float32)
     if radius <= 1:
         middle = 12 / (radius * (radius + 2)) - 2
         weights = np.array([1, middle, 1]) / (2 + middle)
@@ -291,20 +304,20 @@ def edge_orientation(strength: Any, *, smooth: float = ORIENTATION_RADIUS) -> ND
     """
     from edgecritic.kernels import suppression as kernels
 
-    cosine, sine = kernels.direction(triangle_filter(_as_float32(strength), smooth))
+    cosine, sine = kernels.direction(triangle_filter(_as_float32(as_strength(strength)), smooth))
     flip = np.where(sine < 0, np.float32(-1), np.float32(1))
     angle: Float32Array = np.arctan2(sine * flip, cosine * flip)
     return angle
 
 
-def _as_float32(strength: Any) -> Float32Array:
-    array = as_strength(strength)
-    if array.ndim != 2:
+def _as_float32(strength: FloatArray) -> Float32Array:
+    if strength.ndim != 2:
         raise InputError(
-            f"non-maximum suppression works on 2-D maps, got shape {array.shape}",
+            f"non-maximum suppression works on 2-D maps, got shape {strength.shape}",
             remedy="volumes have the recipe surface, or none",
         )
-    return np.require(array, dtype=np.float32, requirements=["C", "W"])
+    array: Float32Array = strength.astype(np.float32, copy=False)
+    return array if array.flags.writeable else array.copy()
 
 
 def _steps(orientation: Any, shape: tuple[int, ...]) -> tuple[Float32Array, Float32Array]:

@@ -15,7 +15,7 @@ from edgecritic.maps.suppression import suppress
 from edgecritic.maps.target import bounding_box
 from edgecritic.maps.walk import Walk
 from edgecritic.matching.follow import follow
-from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.counts import Counts, counted
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.sweep import Sweep, counts_with_all_on, pairs_in_place
@@ -157,16 +157,8 @@ class _Image:
     @property
     def nothing(self) -> Counts:
         """The counts of a class that is left out."""
-        zeros = np.zeros(self.thresholds.size)
-        none = Counts.of_one((0, 0, 0, 0), threshold=0.0)
-        return Counts(
-            thresholds=self.thresholds,
-            matched_truth=zeros,
-            truth=zeros,
-            matched_candidate=zeros,
-            candidate=zeros,
-            zero=none,
-        )
+        zeros = np.zeros((4, self.thresholds.size))
+        return counted(self.thresholds, zeros, zero=(0, 0, 0, 0))
 
     def counts(self, name: str, strength: Any, truth: Any) -> Counts:
         """Return the counts of one class."""
@@ -178,16 +170,8 @@ class _Image:
         box = bounding_box((map_ >= self.steps[0]) | real) if alone else (slice(None),) * map_.ndim
         walk = Walk(map_[box], self.steps, thin=self.protocol.thin, keep=self._kept(name, real, box))
         found = follow(walk, [real[box]], strategy=self.protocol.strategy, tolerance=self.tolerance)
-        every = np.ones_like(real) if self.mask is None else self.mask
-        all_on = counts_with_all_on(self.protocol, [real], every, self.tolerance)
-        return Counts(
-            thresholds=self.thresholds,
-            matched_truth=found.truth.astype(np.float64),
-            truth=found.truth_total.astype(np.float64),
-            matched_candidate=found.candidate.astype(np.float64),
-            candidate=found.candidate_total.astype(np.float64),
-            zero=Counts.of_one(all_on, threshold=0.0),
-        )
+        zero = counts_with_all_on(self.protocol, [real], found, self.mask, self.tolerance)
+        return counted(self.thresholds, found, zero=zero)
 
     def candidate(
         self, name: str, strength: Any, truth: Any, threshold: float

@@ -12,7 +12,7 @@ from edgecritic.errors import InputError
 from edgecritic.protocols.curves import Array, f_measure, ratio
 from edgecritic.values import Value, rows_of
 
-__all__ = ["Counts", "COLUMNS"]
+__all__ = ["Counts", "COLUMNS", "counted"]
 
 COLUMNS = ("matched_truth", "truth", "matched_candidate", "candidate")
 """The four counts, in the order of the classic files: cntR, sumR, cntP, sumP."""
@@ -278,6 +278,32 @@ class Counts(Value):
             )
         if self.groups != other.groups:
             raise InputError(f"counts of the same groups can be added, got {self.groups} and {other.groups}")
+
+
+def counted(thresholds: Any, columns: Any, *, zero: Any = None) -> Counts:
+    """Make counts of pixels that were counted here, which need no checks.
+
+    Parameters
+    ----------
+    thresholds : (K,) array_like
+        In ascending order.
+    columns : (4, K) array_like
+        cntR, sumR, cntP and sumP; they are copied.
+    zero : four numbers, optional
+        The counts at threshold 0.
+
+    Examples
+    --------
+    >>> counted([0.5], [[70], [100], [50], [60]]) == Counts.from_rows([(0.5, 70, 100, 50, 60)])
+    True
+    """
+    table = np.array([thresholds, *columns], dtype=np.float64)
+    table.flags.writeable = False
+    made = object.__new__(Counts)
+    vars(made).update(zip(("thresholds", *COLUMNS), table, strict=True))
+    none = None if zero is None else counted([0.0], [[number] for number in zero])
+    vars(made).update(zero=none, groups=())
+    return made
 
 
 def _numbers(content: Any, name: str) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import as_strength
-from edgecritic.maps.suppression import Recipe, suppress
+from edgecritic.maps.suppression import Recipe, crests_of
 from edgecritic.values import Value
 
 __all__ = ["Crispness", "average_crispness", "summarise_crispness"]
@@ -70,10 +70,11 @@ def average_crispness(strength: Any, *, recipe: str | Recipe = "crispness", empt
     >>> round(average_crispness(ridge), 3)
     0.306
     """
-    whole = float(np.sum(as_strength(strength), dtype=np.float64))
+    map_ = as_strength(strength)
+    whole = float(map_.sum(dtype=np.float64))
     if whole == 0:
         return empty
-    return float(np.sum(suppress(strength, recipe), dtype=np.float64)) / whole
+    return float(crests_of(map_, recipe).sum(dtype=np.float64)) / whole
 
 
 def summarise_crispness(values: Iterable[float]) -> Crispness:

@@ -182,6 +182,10 @@ class Protocol(Value):
 
     def threshold_values(self) -> NDArray[np.float64]:
         """Return the thresholds in ascending order, without the extra threshold 0."""
+        return self._thresholds.copy()
+
+    @cached_property
+    def _thresholds(self) -> NDArray[np.float64]:
         if isinstance(self.thresholds, int):
             step = 1 / (self.thresholds + 1)
             return np.linspace(step, 1 - step, self.thresholds)

@@ -24,14 +24,14 @@ from edgecritic.inputs import (
     as_strength,
     check_shapes,
 )
-from edgecritic.kernels._jit import plainly
+from edgecritic.kernels._jit import is_started, plainly
 from edgecritic.maps.boundaries import truth_boundary
-from edgecritic.maps.suppression import suppress
+from edgecritic.maps.suppression import crests_of
 from edgecritic.maps.thinning import thin
 from edgecritic.maps.walk import Walk
 from edgecritic.matching.base import strategies
-from edgecritic.matching.follow import follow
-from edgecritic.protocols.counts import Counts
+from edgecritic.matching.follow import Followed, follow
+from edgecritic.protocols.counts import Counts, counted
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.protocol import Protocol
 from edgecritic.values import Value
@@ -153,23 +153,22 @@ def sweep(
     map_, maps, on = _prepared(map_, truths, chosen, mask, sizes)
     thresholds = chosen.threshold_values()
     steps = np.maximum(thresholds, chosen.threshold_floor)
-    every = np.ones(map_.shape, dtype=np.bool_) if on is None else on
-    pixels = int(np.count_nonzero(map_ >= steps.min()))
-    with plainly(_effort(chosen, pixels, map_.shape, len(maps), sizes)):
+    with plainly(0 if is_started() else _effort(chosen, map_, steps.min(), len(maps), sizes)):
         if Id.parse(chosen.strategy).name == "exact":
             compile_beside()
         walk = Walk(map_, steps, thin=chosen.thin, keep=on if chosen.mask == "after" else None)
-        return _counted(chosen, walk, maps, thresholds, every, sizes)
+        return _counted(chosen, walk, maps, thresholds, on, sizes)
 
 
 def _effort(
-    protocol: Protocol, pixels: int, shape: tuple[int, ...], truths: int, spacing: tuple[float, ...] | None
+    protocol: Protocol, map_: FloatArray, lowest: float, truths: int, spacing: tuple[float, ...] | None
 ) -> int:
     """Return how many steps plain Python takes for a sweep, about; without end for other strategies."""
     if Id.parse(protocol.strategy).name != "exact":
         return sys.maxsize
-    radius = protocol.tolerance_for(shape, spacing) / min(spacing or (1.0,))
-    return pixels * int(_STEPS_OF_PIXEL * (1 + truths) + truths * (2 * radius + 1) ** len(shape))
+    radius = protocol.tolerance_for(map_.shape, spacing) / min(spacing or (1.0,))
+    pixels = int(np.count_nonzero(map_ >= lowest))
+    return pixels * int(_STEPS_OF_PIXEL * (1 + truths) + truths * (2 * radius + 1) ** map_.ndim)
 
 
 def sweep_maps(
@@ -242,27 +241,19 @@ def _counted(
     walk: Walk,
     truths: list[BoolArray],
     thresholds: NDArray[np.float64],
-    every: BoolArray,
+    on: BoolArray | None,
     spacing: tuple[float, ...] | None,
 ) -> Sweep:
     shape = truths[0].shape
     tolerance = protocol.tolerance_for(shape, spacing)
     found = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance, spacing=spacing)
+    zero = counts_with_all_on(protocol, truths, found, on, tolerance, spacing)
     return Sweep(
         protocol=protocol,
         shape=shape,
         tolerance=tolerance,
         annotators=len(truths),
-        counts=Counts(
-            thresholds=thresholds,
-            matched_truth=found.truth.astype(np.float64),
-            truth=found.truth_total.astype(np.float64),
-            matched_candidate=found.candidate.astype(np.float64),
-            candidate=found.candidate_total.astype(np.float64),
-            zero=Counts.of_one(
-                counts_with_all_on(protocol, truths, every, tolerance, spacing), threshold=0.0
-            ),
-        ),
+        counts=counted(thresholds, found, zero=zero),
         spacing=spacing,
     )
 
@@ -270,18 +261,24 @@ def _counted(
 def counts_with_all_on(
     protocol: Protocol,
     truths: list[BoolArray],
-    every: BoolArray,
+    found: Followed,
+    on: BoolArray | None,
     tolerance: float,
     spacing: tuple[float, ...] | None = None,
 ) -> tuple[int, ...]:
-    """Return the counts of a candidate with every pixel on."""
+    """Return the counts of a candidate with every pixel on, of those that a mask leaves if there is one.
+
+    `found` is what the strategy counted of other candidates.
+    """
     if pairs_in_place(protocol.strategy):  # each truth pixel is matched with itself
-        total = sum(int(np.count_nonzero(one)) for one in truths)
+        total = int(found.truth_total[0])
         drawn = functools.reduce(np.logical_or, truths)
-        return total, total, int(np.count_nonzero(drawn)), int(np.count_nonzero(every))
-    walk = Walk.through([every], np.zeros(1))
-    found = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance, spacing=spacing)
-    return tuple(int(column[0]) for column in found)
+        every = drawn.size if on is None else np.count_nonzero(on)
+        return total, total, int(np.count_nonzero(drawn)), int(every)
+    whole = np.ones(truths[0].shape, dtype=np.bool_) if on is None else on
+    walk = Walk.through([whole], np.zeros(1))
+    counted = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance, spacing=spacing)
+    return tuple(int(column[0]) for column in counted)
 
 
 def pairs_in_place(strategy: str) -> bool:
@@ -380,4 +377,4 @@ def _prepared(
 
 
 def _suppressed(strength: FloatArray, protocol: Protocol, spacing: Spacing) -> FloatArray:
-    return strength if protocol.nms == "none" else suppress(strength, protocol.nms, spacing=spacing)
+    return strength if protocol.nms == "none" else crests_of(strength, protocol.nms, spacing=spacing)
