@@ -1,10 +1,14 @@
-"""Files that are written whole or not at all, and locks that end with the process that holds them."""
+"""Files that are written whole or not at all, and locks that end with the process that holds them.
+
+Names are texts here and not `Path`, which takes as long as all else: runs write files for every image.
+"""
+
+# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH118, PTH120, PTH123, SIM115
 
 from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -33,21 +37,24 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     OutputError
         If the file cannot be written; what was there before stays.
     """
-    target = Path(path)
-    temporary: Path | None = None
+    target = os.fspath(path)
+    temporary, second = "", -1
     try:
-        temporary, stream = _new_part(target.parent)
-        with _still_locked(stream):
-            with stream:  # some file systems tell only at the end that the disk is full
-                yield stream
-            temporary.replace(target)
-        temporary = None
+        temporary, stream = _new_part(os.path.dirname(target))
+        if sys.platform != "win32":  # where open files stay, nobody needs a lock on one that is closed
+            second = os.dup(stream.fileno())
+        with stream:  # some file systems tell only at the end that the disk is full
+            yield stream
+        os.replace(temporary, target)
+        temporary = ""
     except OSError as error:
-        raise OutputError(f"cannot be written ({error.strerror or error})", path=target) from error
+        raise OutputError(f"cannot be written ({error.strerror or error})", path=Path(target)) from error
     finally:
-        if temporary is not None:
+        if temporary:
             with suppress(OSError):
-                temporary.unlink()
+                os.unlink(temporary)
+        if second >= 0:
+            os.close(second)
 
 
 def remove_parts(folder: str | os.PathLike[str]) -> int:
@@ -91,35 +98,25 @@ def try_lock(stream: BinaryIO) -> bool | None:
     return True
 
 
-def _new_part(folder: Path) -> tuple[Path, BinaryIO]:
+def _new_part(folder: str) -> tuple[str, BinaryIO]:
     """Open a new temporary file under a lock of this process; make the folder if it is missing."""
     while True:
-        path = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+        path = os.path.join(folder, f"{_PREFIX}{os.urandom(8).hex()}{_SUFFIX}")
         try:
-            stream = path.open("xb")
+            stream = open(path, "xb")
         except FileNotFoundError:
-            folder.mkdir(parents=True, exist_ok=True)
-            stream = path.open("xb")
+            os.makedirs(folder, exist_ok=True)
+            stream = open(path, "xb")
         try:
             # Before it was locked `remove_parts` may have taken it for that of a killed process.
-            if try_lock(stream) is not False and path.exists():
+            if try_lock(stream) is not False and os.path.exists(path):
                 return path, stream
         except BaseException:
             stream.close()
-            path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(path)
             raise
         stream.close()
-
-
-@contextmanager
-def _still_locked(stream: BinaryIO) -> Iterator[None]:
-    """Keep the lock of a file though it is closed; on Windows, where open files stay, nobody needs that."""
-    second = None if sys.platform == "win32" else os.dup(stream.fileno())
-    try:
-        yield
-    finally:
-        if second is not None:
-            os.close(second)
 
 
 def _remove_part(path: Path) -> bool:

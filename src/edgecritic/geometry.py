@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 Resample = Literal["nearest", "stored"] | None
+_WAYS = (None, *get_args(get_args(Resample)[0]))
 
 SAME = 0.01
 """How far apart, in shares of a voxel along each axis, voxels of one grid may be told to lie."""
@@ -196,7 +197,7 @@ def place(
     >>> found.flips, found.note
     ((0, 1), 'the candidate: axes LPS reordered to RAS, those of the truth; no value changed')
     """
-    if resample not in (None, *get_args(get_args(Resample)[0])):
+    if resample not in _WAYS:
         raise InputError(f'resample must be "nearest", "stored" or None, got {resample!r}')
     if candidate is None or truth is None:
         return _unknown(candidate, truth, names)

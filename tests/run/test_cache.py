@@ -45,7 +45,7 @@ def data(tmp_path):
 def test_a_second_bench_with_other_predictions_matches_no_annotators(tmp_path, data, place, matched):
     run_bench({"a": data / "predictions/good"}, data / "truth", out=tmp_path / "one", draws=10)
     assert len(matched) == 2
-    assert len(list(place.glob("*.json"))) == 2
+    assert len(list(place.glob("*.json"))) == 4  # of every image the labels, and the counts of them
     run_bench({"a": data / "predictions/noisy"}, data / "truth", out=tmp_path / "two", draws=10)
     assert len(matched) == 2
     run_bench(
@@ -94,6 +94,12 @@ def test_people_are_counted_alike_with_and_without_the_cache(place, matched):
     assert len(matched) == 2
     assert cache.weigh_labels(maps, tolerance=2.0, cache=place).human_counts() == expected
     assert len(matched) == 2
+    for other in (maps[::-1], maps[:3], [one.T.copy() for one in maps], [maps[0], *maps[:3]]):
+        assert cache.count_people(other, tolerance=2.0, cache=place) == human_counts(other, tolerance=2.0)
+    assert cache.count_people(maps, tolerance=3.0, cache=place) == human_counts(maps, tolerance=3.0)
+    assert cache.count_people(maps, tolerance=2.0, spacing=(1.0, 2.0), cache=place) == human_counts(
+        maps, tolerance=2.0, spacing=(1.0, 2.0)
+    )
 
 
 def test_what_was_not_used_for_longest_goes_first(tmp_path):

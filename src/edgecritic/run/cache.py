@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from edgecritic.annotators.perceptual import LabelStrength, counts_of_labels, strength
 from edgecritic.errors import OutputError
 from edgecritic.inputs import BoolArray
-from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.counts import Counts, counted
 from edgecritic.run.store import Store, record_key
 
 __all__ = [
@@ -115,11 +115,28 @@ def count_people(
     cache: Path | None = None,
     fresh: bool = False,
 ) -> Counts:
-    """Return `LabelStrength.human_counts` of what `weigh_labels` would return."""
+    """Return `LabelStrength.human_counts` of what `weigh_labels` would return.
+
+    They have a record of their own: that of the labels is long, and every image of every bench asks for them.
+    """
+    if cache is None:
+        return strength(truths, tolerance=tolerance, spacing=spacing).human_counts()
+    pixels = hashlib.sha256(np.packbits(np.concatenate([one.reshape(-1) for one in truths])).data)
+    maps = [*truths[0].shape, len(truths), pixels.hexdigest()]
+    key = _key("people", tolerance, maps, spacing)
+    store = Store(cache)
+    content = None if fresh else store.load(key, key)
+    if content is not None:
+        store.touch(key)
+        return counted([1.0], content["columns"])
     found = _labels(truths, tolerance, spacing, cache, fresh)
     if isinstance(found, LabelStrength):
-        return found.human_counts()
-    return counts_of_labels(np.array(found["matches"]), _partners(found))
+        counts = found.human_counts()
+    else:
+        counts = counts_of_labels(np.array(found["matches"]), _partners(found))
+    with suppress(OutputError):
+        store.save(key, key, {"columns": counts.table()[:, 1:].T.tolist()})
+    return counts
 
 
 def _labels(
@@ -133,8 +150,7 @@ def _labels(
     if cache is None:
         return strength(truths, tolerance=tolerance, spacing=spacing)
     maps = [[list(one.shape), hashlib.sha256(np.packbits(one).tobytes()).hexdigest()] for one in truths]
-    sizes = [] if spacing is None else [[float(size) for size in spacing]]
-    key = record_key([RECORD_VERSION, "labels", tolerance, maps, *sizes])
+    key = _key("labels", tolerance, maps, spacing)
     store = Store(cache)
     content = None if fresh else store.load(key, key)
     if content is not None:
@@ -144,6 +160,11 @@ def _labels(
     with suppress(OutputError):
         store.save(key, key, _as_record(found))
     return found
+
+
+def _key(what: str, tolerance: float, maps: list[Any], spacing: Sequence[float] | None) -> str:
+    sizes = [] if spacing is None else [[float(size) for size in spacing]]
+    return record_key([RECORD_VERSION, what, tolerance, maps, *sizes])
 
 
 def _as_record(found: LabelStrength) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -171,17 +171,26 @@ def _judge(job: Job) -> Judged:
     if job.reading.tiles or in_tiles(job.case):
         return _judge_in_tiles(job)
     case = Loaded(job.case, job.protocol, job.reading)
-    hashes = case.hashes()
     counts: dict[str, Counts] = {}
-    content = _kept(job, safe_name(job.detector), settings(job), hashes, lambda: _measure(case, job, counts))
-    human = None
-    if job.human:
-        people = {name: value for name, value in hashes.items() if name != "prediction_hash"}
-        found = _kept(job, HUMAN, human_settings(job), people, lambda: _human(case, job))
-        human = Counts.from_dict(found["counts"])
+    group = safe_name(job.detector)
+    content = _kept(job, group, job.extras, case.hashes, lambda: _measure(case, job, counts))
+    human = _people(case, job) if job.human else None
     if counts:
         return Judged(job.detector, job.case.id, counts, dict(content["numbers"]), human)
     return Judged.of_record(job.detector, job.case.id, content, human)
+
+
+def _people(case: Loaded, job: Job) -> Counts:
+    """Return the counts of the annotators against each other."""
+    counted: list[Counts] = []
+
+    def count() -> dict[str, Any]:
+        counted.append(_human(case, job))
+        return {"counts": counted[0].as_dict()}
+
+    hashes = {name: value for name, value in case.hashes.items() if name != "prediction_hash"}
+    content = _kept(job, HUMAN, None, hashes, count)
+    return counted[0] if counted else Counts.from_dict(content["counts"])
 
 
 def _judge_in_tiles(job: Job) -> Judged:
@@ -191,35 +200,44 @@ def _judge_in_tiles(job: Job) -> Judged:
         found = measure_in_tiles(job.case, job.protocol, job.extras, job.reading)
         return {**found, "numbers": {**found["numbers"], **hashes}}
 
-    content = _kept(job, safe_name(job.detector), settings(job), {**hashes, "tiles": "used"}, measure)
+    content = _kept(job, safe_name(job.detector), job.extras, {**hashes, "tiles": "used"}, measure)
     return Judged.of_record(job.detector, job.case.id, content)
 
 
 def settings(job: Job) -> dict[str, Any]:
     """Return what the records of all images of a detector have in common."""
-    extras = sorted(set(job.extras) - {"regions"})  # which have records of their own
-    return {**human_settings(job), "extras": extras}
+    return _common(job.protocol.digest, job.reading, job.extras)[0]
 
 
 def human_settings(job: Job) -> dict[str, Any]:
     """Return what the records of the annotators of all images have in common."""
-    return {"version": RECORD_VERSION, "protocol": job.protocol.digest, **job.reading.as_dict()}
+    return _common(job.protocol.digest, job.reading, None)[0]
+
+
+@lru_cache(maxsize=64)  # every image of a run asks for the same two
+def _common(protocol: str, reading: Reading, extras: tuple[str, ...] | None) -> tuple[dict[str, Any], str]:
+    """Return what records have in common, and the key of it."""
+    found: dict[str, Any] = {"version": RECORD_VERSION, "protocol": protocol, **reading.as_dict()}
+    if extras is not None:
+        found["extras"] = sorted(set(extras) - {"regions"})  # which have records of their own
+    return found, record_key(found)
 
 
 def _kept(
     job: Job,
     group: str,
-    common: dict[str, Any],
+    extras: tuple[str, ...] | None,
     hashes: dict[str, str],
     compute: Callable[[], dict[str, Any]],
 ) -> dict[str, Any]:
+    """Return the record of an image, of the annotators if there are no `extras`, or make it and keep it."""
     folder = None if job.folder is None else job.folder / group
-    key = record_key({**common, **hashes})
+    common, settings_key = _common(job.protocol.digest, job.reading, extras)
 
     def whole() -> dict[str, Any]:
-        return {**compute(), "settings": record_key(common)}
+        return {**compute(), "settings": settings_key}
 
-    return kept(folder, job.case.id, key, whole, fresh=job.fresh)
+    return kept(folder, job.case.id, record_key({**common, **hashes}), whole, fresh=job.fresh)
 
 
 class Loaded:
@@ -233,8 +251,9 @@ class Loaded:
         self.protocol = protocol
         self.reading = reading
 
+    @cached_property
     def hashes(self) -> dict[str, str]:
-        """Return the hashes of the files, by what they hold."""
+        """The hashes of the files, by what they hold."""
         contents = self.case.contents
         hashes = {
             "truth_hash": digest(contents[path] for path in self.case.truths),
@@ -304,7 +323,7 @@ def _measure(loaded: Loaded, job: Job, counts: dict[str, Counts]) -> dict[str, A
     main = swept["main"]
     numbers["notes"] += [f"{loaded.case.id}: {note}" for note in loaded.grid.notes]
     numbers |= {"annotators": main.annotators, "tolerance": main.tolerance, "shape": list(main.shape)}
-    numbers |= {"spacing": None if main.spacing is None else list(main.spacing), **loaded.hashes()}
+    numbers |= {"spacing": None if main.spacing is None else list(main.spacing), **loaded.hashes}
     counts |= {name: one.counts for name, one in swept.items()}
     return {"counts": {name: one.as_dict() for name, one in counts.items()}, "numbers": numbers}
 
@@ -318,16 +337,15 @@ def _calibration(loaded: Loaded, protocol: Protocol) -> Reliability:
     return reliability(strength, truths, tolerance=reach, spacing=loaded.spacing, thinned=strength.ndim == 2)
 
 
-def _human(loaded: Loaded, job: Job) -> dict[str, Any]:
+def _human(loaded: Loaded, job: Job) -> Counts:
     truths, mask = loaded.truths, loaded.mask
     if mask is not None:
         truths = [one & mask for one in truths]
     if len(truths) == 1:
-        return {"counts": human_counts(truths).as_dict()}
+        return human_counts(truths)
     sizes = loaded.spacing
     tolerance = job.protocol.tolerance_for(truths[0].shape, sizes)
-    found = count_people(truths, tolerance=tolerance, spacing=sizes, cache=job.cache, fresh=job.fresh)
-    return {"counts": found.as_dict()}
+    return count_people(truths, tolerance=tolerance, spacing=sizes, cache=job.cache, fresh=job.fresh)
 
 
 def _refuse_errors(case: Case, strength: Any, truths: Any, mask: Any) -> list[str]:

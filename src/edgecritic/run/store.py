@@ -26,6 +26,8 @@ REGIONS = "@regions"
 
 _MOST_BYTES = 2**28  # of one record
 _FORM = 2  # raised when the text of records changes
+_KEYS = json.JSONEncoder(sort_keys=True)
+_CONTENTS = json.JSONEncoder(separators=(",", ":"))
 
 
 def record_key(settings: Any) -> str:
@@ -39,7 +41,7 @@ def record_key(settings: Any) -> str:
     >>> record_key({"a": 1, "b": 2}) == record_key({"b": 2, "a": 1}) != record_key({"a": 1, "b": 3})
     True
     """
-    return hashlib.sha256(json.dumps([__version__, _FORM, settings], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(_KEYS.encode([__version__, _FORM, settings]).encode()).hexdigest()
 
 
 class Store:
@@ -85,14 +87,14 @@ class Store:
         """Tell by its first bytes whether there is a record `name` of this key; it may still be damaged."""
         begin = _begin(key).encode()
         try:
-            with open_regular(self._path(name)) as stream:
+            with open_regular(Path(self._path(name))) as stream:
                 return stream.read(len(begin)) == begin
         except DataError:
             return False
 
     def save(self, name: str, key: str, content: dict[str, Any]) -> None:
         """Write the record `name`."""
-        text = json.dumps(content, separators=(",", ":"))
+        text = _CONTENTS.encode(content)
         write_text(self._path(name), f"{_begin(key)}{_middle(_check(text))}{text}}}")
 
     def touch(self, name: str) -> None:
@@ -100,8 +102,8 @@ class Store:
         with suppress(OSError):
             os.utime(self._path(name))
 
-    def _path(self, name: str) -> Path:
-        return self.folder / f"{safe_name(name)}.json"
+    def _path(self, name: str) -> str:
+        return os.path.join(self.folder, f"{safe_name(name)}.json")  # noqa: PTH118 - for every image
 
 
 def kept(

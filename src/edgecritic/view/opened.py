@@ -107,7 +107,7 @@ class Opened:
             self.changed, self.window = loaded.whole.changed, loaded.window
         else:
             self.changed = judged is not None and any(
-                judged.numbers.get(name) != value for name, value in loaded.hashes().items()
+                judged.numbers.get(name) != value for name, value in loaded.hashes.items()
             )
         self.spacing: Sizes | None = self.loaded.spacing
         self.mask = self.loaded.mask

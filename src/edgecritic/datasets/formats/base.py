@@ -104,8 +104,8 @@ def file_format(name: str, **info: Any) -> Callable[[Function], Function]:
 def find_format(path: str | os.PathLike[str]) -> Entry[Format] | None:
     """Return the format that the ending of a file tells, or None."""
     name = path.name if isinstance(path, PurePath) else PurePath(path).name
-    known = _by_suffix()
-    return known.get(_split(name, tuple(known))[1])
+    suffixes, known = _by_suffix()
+    return known.get(_split(name, suffixes)[1])
 
 
 def format_of(path: str | os.PathLike[str]) -> Entry[Format]:
@@ -124,12 +124,12 @@ def format_of(path: str | os.PathLike[str]) -> Entry[Format]:
 
 def known_suffixes() -> frozenset[str]:
     """Return the endings of all formats."""
-    return frozenset(_by_suffix())
+    return frozenset(_by_suffix()[0])
 
 
 def split_known(name: str) -> tuple[str, str]:
     """Split a file name into stem and the ending, in small letters, of the format that it has, if any."""
-    return _split(name, tuple(_by_suffix()))
+    return _split(name, _by_suffix()[0])
 
 
 @lru_cache(maxsize=1024)  # the same few names are asked for again and again while a case is judged
@@ -139,12 +139,14 @@ def _split(name: str, known: tuple[str, ...]) -> tuple[str, str]:
     return (name[: -len(longest)], longest) if 0 < len(longest) < len(name) else (name, "")
 
 
-def _by_suffix() -> dict[str, Entry[Format]]:
+def _by_suffix() -> tuple[tuple[str, ...], dict[str, Entry[Format]]]:
+    """Return all endings, and the formats by them."""
     global _known
     entries = formats.all()
     if _known[0] is not entries:
-        _known = entries, {suffix: entry for entry in entries for suffix in entry.info.suffixes}
+        found = {suffix: entry for entry in entries for suffix in entry.info.suffixes}
+        _known = entries, (tuple(found), found)
     return _known[1]
 
 
-_known: tuple[tuple[Entry[Format], ...], dict[str, Entry[Format]]] = ((), {})
+_known: tuple[tuple[Entry[Format], ...], tuple[tuple[str, ...], dict[str, Entry[Format]]]] = ((), ((), {}))
