@@ -39,6 +39,7 @@ AP_RULES = MappingProxyType(
 INTERPOLATION_STEPS = 100
 """Points between neighbouring thresholds, both ends included."""
 
+_SHARES = np.linspace(0, 1, INTERPOLATION_STEPS)
 _SLACK = 1 + 1e-9
 
 
@@ -86,15 +87,31 @@ def interpolated_best(
     if len(thresholds) == 1:
         f = f_measure(recall, precision)
         return float(thresholds[0]), float(recall[0]), float(precision[0]), float(f[0])
-    curves = [_between(values[:-1], values[1:]).ravel() for values in (thresholds, recall, precision)]
+    points = np.array([thresholds, recall, precision])
+    pair = np.flatnonzero(_may_be_best(recall, precision))
+    curves = _between(points[:, pair], points[:, pair + 1]).reshape(3, -1)
     f = f_measure(curves[1], curves[2])
     best = int(np.argmax(f))
-    return float(curves[0][best]), float(curves[1][best]), float(curves[2][best]), float(f[best])
+    t, r, p = curves[:, best].tolist()
+    return t, r, p, float(f[best])
+
+
+def _may_be_best(recall: Array, precision: Array) -> NDArray[np.bool_]:
+    """Tell between which neighbours along the last axis the largest F may be.
+
+    F grows with R and with P, so F(max R, max P) of two neighbours bounds it between them. Where the bound
+    does not reach the best F of the points, it is smaller than that.
+    """
+    best = f_measure(recall, precision).max(axis=-1, keepdims=True)
+    bound = f_measure(
+        np.maximum(recall[..., :-1], recall[..., 1:]), np.maximum(precision[..., :-1], precision[..., 1:])
+    )
+    found: NDArray[np.bool_] = bound * _SLACK >= best
+    return found
 
 
 def _between(start: Array, end: Array) -> Array:
-    share = np.linspace(0, 1, INTERPOLATION_STEPS)
-    return end[..., None] * share + start[..., None] * (1 - share)
+    return end[..., None] * _SHARES + start[..., None] * (1 - _SHARES)
 
 
 def best_interpolated_f(recall: Array, precision: Array) -> Array:
@@ -103,19 +120,11 @@ def best_interpolated_f(recall: Array, precision: Array) -> Array:
     Parameters
     ----------
     recall, precision : (curves, points) arrays
-
-    Notes
-    -----
-    F grows with R and with P, so F(max R, max P) of two neighbours bounds it between them. Only pairs whose
-    bound reaches the best F of the points are interpolated; the result is the same.
     """
     if recall.shape[1] == 1:
         return f_measure(recall[:, 0], precision[:, 0])
     best: Array = f_measure(recall, precision).max(axis=1)
-    bound = f_measure(
-        np.maximum(recall[:, :-1], recall[:, 1:]), np.maximum(precision[:, :-1], precision[:, 1:])
-    )
-    curve, pair = np.nonzero(bound * _SLACK >= best[:, None])
+    curve, pair = np.nonzero(_may_be_best(recall, precision))
     for part in np.array_split(np.arange(curve.size), max(1, curve.size // 5000)):
         which, first = curve[part], pair[part]
         r = _between(recall[which, first], recall[which, first + 1])

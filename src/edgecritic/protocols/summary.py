@@ -298,12 +298,13 @@ def summarise(
         recall=pooled.recall,
         precision=pooled.precision,
         f=pooled.f,
-        ods=_best(pooled),
+        ods=_best(pooled.thresholds, pooled.recall, pooled.precision),
         ois=_pooled(curve.best().sum()),
         aps=_every_ap(plain, chosen.duplicates),
         r50=recall_at_half_precision(plain.recall, plain.precision),
         images=tuple(
-            ImageScore(name=name, best=_best(curve[place])) for place, name in enumerate(table.names)
+            ImageScore(name=name, best=_best(curve.thresholds, recall, precision))
+            for name, recall, precision in zip(table.names, curve.recall, curve.precision, strict=True)
         ),
     )
 
@@ -340,8 +341,8 @@ def _mean_or_none(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if len(known) == len(values) else None
 
 
-def _best(counts: Counts) -> BestPoint:
-    t, r, p, f = interpolated_best(counts.thresholds, counts.recall, counts.precision)
+def _best(thresholds: Array, recall: Array, precision: Array) -> BestPoint:
+    t, r, p, f = interpolated_best(thresholds, recall, precision)
     return BestPoint(threshold=t, recall=r, precision=p, f=f)
 
 

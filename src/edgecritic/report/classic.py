@@ -12,6 +12,7 @@ Numbers have six significant digits and a width of ten (``%10g``), separated by 
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Iterable, Sequence
@@ -23,7 +24,7 @@ import numpy as np
 
 from edgecritic.datasets.content import PathLike, read_text
 from edgecritic.errors import DataError, InputError
-from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.counts import COLUMNS, Counts
 from edgecritic.protocols.curves import Array, f_measure
 from edgecritic.protocols.summary import BestPoint, CountTable, Summary
 from edgecritic.run.files import write_text
@@ -228,7 +229,10 @@ def write_counts(path: PathLike, counts: Counts) -> None:
 
     Counts that six digits cannot hold are written in full.
     """
-    table = counts.table()
+    _write_counts(path, counts.table())
+
+
+def _write_counts(path: PathLike, table: Array) -> None:
     numbers = table[:, 1:]
     short = bool(((numbers < _SIX_DIGITS) & (numbers == np.floor(numbers))).all())
     write_table(path, table.tolist(), exact_from=None if short else 1)
@@ -249,10 +253,11 @@ def write_all(folder: PathLike, summary: Summary, counts: CountTable | None = No
     write_curve(files[1], summary)
     write_image_scores(files[2], summary)
     if counts is not None:
-        for place, name in enumerate(counts.names):
+        columns = [getattr(counts.counts, name) for name in COLUMNS]
+        thresholds = np.broadcast_to(counts.counts.thresholds, columns[0].shape)
+        for name, table in zip(counts.names, np.stack([thresholds, *columns], axis=-1), strict=True):
             files.append(home / f"{name}_ev1.txt")
-            files[-1].parent.mkdir(parents=True, exist_ok=True)
-            write_counts(files[-1], counts.counts[place])
+            _write_counts(files[-1], table)
     return tuple(files)
 
 
@@ -305,13 +310,15 @@ def _check_points(path: PathLike, lines: list[int], points: Array) -> None:
 
 def write_table(path: PathLike, rows: Iterable[Sequence[float]], exact_from: int | None = None) -> None:
     """Write rows of numbers; those from a column on in full where six digits cannot hold them."""
-    text = "".join(f"{_line(row, exact_from)}\n" for row in rows)
-    write_text(path, text)
-
-
-def _line(row: Sequence[float], exact_from: int | None) -> str:
     if exact_from is None:
-        return " ".join(["%10g"] * len(row)) % tuple(row)
+        table = [tuple(row) for row in rows]
+        line = " ".join(["%10g"] * len(table[0])) + "\n" if table else ""
+        write_text(path, line * len(table) % tuple(itertools.chain.from_iterable(table)))
+        return
+    write_text(path, "".join(f"{_line(row, exact_from)}\n" for row in rows))
+
+
+def _line(row: Sequence[float], exact_from: int) -> str:
     return " ".join(
         f"{value:10g}" if place < exact_from else _exact(value) for place, value in enumerate(row)
     )
