@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import importlib.metadata
 import inspect
@@ -157,10 +158,16 @@ class Registry(Generic[Info]):
         package = importlib.import_module(self._package)
         for module in pkgutil.iter_modules(package.__path__, f"{self._package}."):
             importlib.import_module(module.name)
-        for point in importlib.metadata.entry_points(group=self._group):
+        for point in _entry_points().select(group=self._group):
             point.load()
         # Only now: another thread must not take a half-filled registry for the whole one.
         self._discovered = True
+
+
+@functools.cache
+def _entry_points() -> Any:
+    """Return those of all distributions, which are looked for once for all registries."""
+    return importlib.metadata.entry_points()
 
 
 def _home(function: Callable[..., Any]) -> tuple[str, str]:

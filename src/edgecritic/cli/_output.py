@@ -52,12 +52,14 @@ def progress(
     >>> with progress("matching") as step:
     ...     step(1, 2)
     """
+    if quiet or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
     from tqdm import tqdm
 
     from edgecritic.cli._streams import terminal_of
 
-    hidden = quiet or not sys.stderr.isatty()
-    with tqdm(desc=description, unit=unit, disable=hidden, file=terminal_of(sys.stderr), leave=False) as bar:
+    with tqdm(desc=description, unit=unit, file=terminal_of(sys.stderr), leave=False) as bar:
 
         def step(done: int, total: int) -> None:
             bar.total = total

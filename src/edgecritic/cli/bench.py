@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from edgecritic.protocols.protocol import Protocol
     from edgecritic.report.beside import Artist
     from edgecritic.run.bench import BenchRun
+    from edgecritic.run.executor import Progress
     from edgecritic.run.results import Failure
     from edgecritic.run.strength import StrengthRun
 
@@ -134,10 +136,8 @@ def run(args: argparse.Namespace) -> int:
 def _judge(args: argparse.Namespace, artist: Artist) -> int:
     from edgecritic.cli._output import print_json, progress, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
-    from edgecritic.report.bench import write_run
-    from edgecritic.report.benchmark.leaderboard import leaderboard_text
-    from edgecritic.report.strength import strength_link
     from edgecritic.run.bench import run_bench
+    from edgecritic.run.executor import resolve_jobs
     from edgecritic.run.protocol_file import find_protocol
 
     protocol = find_protocol(args.protocol)
@@ -171,8 +171,12 @@ def _judge(args: argparse.Namespace, artist: Artist) -> int:
             cache=args.cache,
             resize=args.resize,
             seen=args.seen,
-            progress=step,
+            progress=_preparing(step) if args.out is not None and resolve_jobs(args.jobs) > 1 else step,
         )
+    from edgecritic.report.bench import write_run
+    from edgecritic.report.benchmark.leaderboard import leaderboard_text
+    from edgecritic.report.strength import strength_link
+
     if args.out is not None:
         linked = () if args.strength is None else ((115, strength_link()),)
         write_run(args.out, finished, more=linked, artist=artist)
@@ -190,6 +194,22 @@ def _judge(args: argparse.Namespace, artist: Artist) -> int:
     lost = () if strengths is None else _lost_by_strength(strengths, finished)
     tell_failures(lost)
     return 1 if finished.failed or lost else 0
+
+
+def _preparing(step: Progress) -> Progress:
+    """Get ready to write the report after the first image: others are judged meanwhile, in other threads."""
+
+    def both(done: int, total: int) -> None:
+        step(done, total)
+        if done == 1:
+            from edgecritic.errors import MissingExtraError
+            from edgecritic.report import bench, strength  # noqa: F401 - they are imported
+            from edgecritic.report.html import prepare_html
+
+            with suppress(MissingExtraError):  # which is told of when the page is written
+                prepare_html()
+
+    return both
 
 
 def _tell_more(results: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ from edgecritic.figures import FALSE_ALARM, HIT, MISS
 from edgecritic.report.sections import Chart, Report
 from edgecritic.tables import cell_text, plain
 
-__all__ = ["report_html", "json_block"]
+__all__ = ["report_html", "prepare_html", "json_block"]
 
 
 def report_html(report: Report) -> str:
@@ -47,6 +47,12 @@ def report_html(report: Report) -> str:
             palette={"hit": HIT, "alarm": FALSE_ALARM, "miss": MISS},
         )
     )
+
+
+def prepare_html() -> None:
+    """Import and compile what pages are made with, where there is time to spare before one is made."""
+    for name in ("page.html", "blocks.html"):
+        _templates().get_template(name)
 
 
 def json_block(data: Any) -> str:
