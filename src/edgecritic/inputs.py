@@ -108,6 +108,8 @@ def as_mask(data: Any, name: str = "map") -> BoolArray:
     >>> as_mask(np.array([[0, 255]], dtype=np.uint8))
     array([[False,  True]])
     """
+    if type(data) is np.ndarray and data.dtype.char == "?" and data.ndim in (2, 3) and data.size:
+        return np.ascontiguousarray(data)
     array = as_array(data, name)
     check_dimensions(array, name)
     if array.dtype != np.bool_:

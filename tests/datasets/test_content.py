@@ -12,29 +12,12 @@ from edgecritic.errors import DataError
 BYTES = bytes(range(256)) * 40
 
 
-class InPieces:
-    """An open file that gives little at a time."""
-
-    def __init__(self, stream, most):
-        self.stream, self.most = stream, most
-        self.fileno = stream.fileno
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stream.close()
-
-    def read(self, size):
-        return self.stream.read(min(size, self.most))
-
-
 @pytest.mark.parametrize("most", [1000, 10239, 10240, 10241])
 def test_files_in_pieces_are_read_whole(tmp_path, monkeypatch, most):
     file = tmp_path / "a.bin"
     file.write_bytes(BYTES)
-    opened = os.fdopen
-    monkeypatch.setattr(content.os, "fdopen", lambda *given: InPieces(opened(*given), most))
+    read = os.read
+    monkeypatch.setattr(content.os, "read", lambda given, wanted: read(given, min(wanted, most)))
     assert content.read_content(file).data == BYTES
 
 
@@ -42,14 +25,13 @@ def test_files_in_pieces_are_read_whole(tmp_path, monkeypatch, most):
 def test_files_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch, size):
     file = tmp_path / "a.bin"
     file.write_bytes(BYTES)
-    opened = os.fdopen
+    read = os.read
 
-    class Changing(InPieces):
-        def read(self, wanted):
-            os.truncate(file, size)
-            return super().read(wanted)
+    def changing(given, wanted):
+        os.truncate(file, size)
+        return read(given, wanted)
 
-    monkeypatch.setattr(content.os, "fdopen", lambda *given: Changing(opened(*given), 2**20))
+    monkeypatch.setattr(content.os, "read", changing)
     with pytest.raises(DataError, match="changed while it was read"):
         content.read_content(file)
 

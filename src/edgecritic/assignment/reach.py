@@ -70,12 +70,12 @@ def reach_of(pair: Pair, window: Any = None) -> tuple[Neighbourhood, float]:
     if window is not None:
         hood = window_around(pair, window)
         return hood, float(hood.distances[-1])
-    _check_size(ball_size(pair.tolerance, pair.spacing), f"a tolerance of {pair.tolerance:g}")
     return _ball(pair.tolerance, pair.spacing), pair.tolerance
 
 
 @functools.lru_cache(maxsize=16)
 def _ball(radius: float, spacing: tuple[float, ...]) -> Neighbourhood:
+    _check_size(ball_size(radius, spacing), f"a tolerance of {radius:g}")
     return ball(radius, spacing)
 
 

@@ -77,12 +77,15 @@ def place_maps(grid: Grid, masks: Sequence[BoolArray]) -> tuple[Indices, Indices
     Those of a volume come block by block. Searches run over neighbouring pixels; in blocks these are
     neighbours in memory too.
     """
-    size, count = masks[0].size, len(masks)
-    cells = masks[0].reshape(-1) if count == 1 else np.concatenate([one.reshape(-1) for one in masks])
-    found = cells.nonzero()[0]
-    begin = size * np.arange(count + 1)
-    start = found.searchsorted(begin)
-    raster = found - begin[:-1].repeat(start[1:] - start[:-1]) if count > 1 else found
+    size = masks[0].size
+    if len(masks) == 1:
+        found = raster = masks[0].reshape(-1).nonzero()[0]
+        start = np.array([0, raster.size])
+    else:
+        found = np.concatenate([one.reshape(-1) for one in masks]).nonzero()[0]
+        begin = np.arange(0, size * len(masks) + 1, size)
+        start = found.searchsorted(begin)
+        raster = found - begin[:-1].repeat(start[1:] - start[:-1])
     flat = grid.flatten(raster)
     if len(grid.shape) == 2:
         return raster, flat, start
@@ -192,9 +195,12 @@ def salt(truth: Indices) -> int:
 
 def salts(pixels: Indices, start: Indices) -> Indices:
     """Return the salts of several truths, whose pixels are pixels[start[m] : start[m + 1]]."""
-    mixed = (pixels.astype(np.uint64) + np.uint64(1)) * np.uint64(_SALT_FACTOR)
+    mixed = pixels.astype(np.uint64)
+    mixed += np.uint64(1)
+    mixed *= np.uint64(_SALT_FACTOR)
+    mixed ^= mixed >> np.uint64(29)
     so_far = np.zeros(pixels.size + 1, dtype=np.uint64)
-    np.bitwise_xor.accumulate(mixed ^ (mixed >> np.uint64(29)), out=so_far[1:])
+    np.bitwise_xor.accumulate(mixed, out=so_far[1:])
     ends = so_far[start]
     return ((ends[1:] ^ ends[:-1]) >> np.uint64(2)).astype(np.int64)
 

@@ -85,13 +85,17 @@ def read_content(path: PathLike, *, limit: int = FILE_LIMIT) -> Content:
 
 
 def _read(file: Path, limit: int) -> bytes:
-    with open_regular(file, buffering=0) as stream:
-        size = os.fstat(stream.fileno()).st_size
-        if size > limit:
-            raise DataError(f"is {size} bytes long, more than the allowed {limit}")
-        data: bytes = stream.read(size + 1)
-        while len(data) < size and (more := stream.read(size + 1 - len(data))):  # some systems give less
-            data += more
+    with reading(file):
+        descriptor = _open_regular(file)
+        try:
+            size = os.fstat(descriptor).st_size
+            if size > limit:
+                raise DataError(f"is {size} bytes long, more than the allowed {limit}")
+            data = os.read(descriptor, size + 1)
+            while len(data) < size and (more := os.read(descriptor, size + 1 - len(data))):  # some give less
+                data += more
+        finally:
+            os.close(descriptor)
         if len(data) != size:
             raise DataError(
                 f"changed while it was read ({size} bytes expected, got {len(data)})", remedy="try again"
@@ -137,17 +141,24 @@ def digest_files(paths: Iterable[PathLike]) -> str:
 
 
 @contextmanager
-def open_regular(path: Path, *, buffering: int = -1) -> Iterator[BinaryIO]:
+def open_regular(path: Path) -> Iterator[BinaryIO]:
     """Open a regular file, or refuse; never waits for a pipe, never touches a device.
 
-    Whatever goes wrong in the block becomes a `DataError` that names the file. Who reads all of it at once
-    needs no buffer (0).
+    Whatever goes wrong in the block becomes a `DataError` that names the file.
     """
-    with reading(path):
-        _check_kind(path.stat().st_mode)
-        with os.fdopen(os.open(path, _FLAGS), "rb", buffering) as stream:
-            _check_kind(os.fstat(stream.fileno()).st_mode)  # it may have been replaced since
-            yield stream
+    with reading(path), os.fdopen(_open_regular(path), "rb") as stream:
+        yield stream
+
+
+def _open_regular(path: Path) -> int:
+    _check_kind(path.stat().st_mode)
+    descriptor = os.open(path, _FLAGS)
+    try:
+        _check_kind(os.fstat(descriptor).st_mode)  # it may have been replaced since
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _check_kind(mode: int) -> None:

@@ -154,9 +154,11 @@ def is_large(path: PathLike) -> bool:
 
     Files that cannot be understood are not large: whoever reads them says what is wrong.
     """
+    found = find_format(path)
+    if found is None or found.name not in ("tiff", "npy"):
+        return False
     file = Path(path)
-    found = find_format(file)
-    if found is None or found.name not in ("tiff", "npy") or not file.is_file():
+    if not file.is_file():
         return False
     try:
         with open_raster(file) as raster:

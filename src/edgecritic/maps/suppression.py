@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError, UnknownNameError
 from edgecritic.ids import Id
 from edgecritic.inputs import FloatArray, Spacing, as_strength
+from edgecritic.kernels import suppression as kernels
 from edgecritic.maps.crests import SurfaceRecipe, keep_surfaces
 from edgecritic.values import Value
 
@@ -219,8 +220,6 @@ def crests_of(
     spacing: Spacing = None,
 ) -> NDArray[np.float32]:
     """Do what `suppress` does to a map that `as_strength` has checked."""
-    from edgecritic.kernels import suppression as kernels
-
     chosen = get_recipe(recipe)
     if isinstance(chosen, SurfaceRecipe):
         return keep_surfaces(strength, smooth=chosen.smooth, spacing=spacing)
@@ -257,8 +256,6 @@ def triangle_filter(image: Any, radius: float) -> NDArray[np.float32]:
     >>> triangle_filter([[0, 0, 1, 0, 0]], 1)
     array([[0. , 0.25, 0.5 , 0.25, 0. ]], dtype=float32)
     """
-    from edgecritic.kernels import suppression as kernels
-
     array = np.require(image, dtype=np.float32, requirements=["C", "W"])
     if array.ndim != 2:
         raise InputError(f"image must have 2 dimensions, got shape {array.shape}")
@@ -302,8 +299,6 @@ def edge_orientation(strength: Any, *, smooth: float = ORIENTATION_RADIUS) -> ND
     >>> round(float(edge_orientation(diagonal)[10, 10]) / np.pi, 3)
     0.75
     """
-    from edgecritic.kernels import suppression as kernels
-
     cosine, sine = kernels.direction(triangle_filter(_as_float32(as_strength(strength)), smooth))
     flip = np.where(sine < 0, np.float32(-1), np.float32(1))
     angle: Float32Array = np.arctan2(sine * flip, cosine * flip)

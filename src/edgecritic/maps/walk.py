@@ -117,15 +117,15 @@ class Walk:
     ) -> None:
         self.shape = strength.shape
         self.thresholds = thresholds
-        order = np.argsort(thresholds, kind="stable")
+        order = thresholds.argsort(kind="stable")
         pixels, bounds = pixels_by_threshold(strength, thresholds[order])
         self.places: Indices = order[::-1].astype(np.int64)
-        self.gained, self.lost = Changes(bounds, pixels), Changes(np.zeros_like(bounds), pixels[:0])
         if thin:
-            start, gained, lost_start, lost = ThinningSweep(
-                (strength.shape[0], strength.shape[1])
-            ).grow_steps(pixels, bounds)
+            thinned = ThinningSweep((strength.shape[0], strength.shape[1]))
+            start, gained, lost_start, lost = thinned.grow_steps(pixels, bounds)
             self.gained, self.lost = Changes(start, gained), Changes(lost_start, lost)
+        else:
+            self.gained, self.lost = Changes(bounds, pixels), Changes(np.zeros_like(bounds), pixels[:0])
         if keep is not None:
             kept = keep.ravel()
             self.gained, self.lost = self.gained.within(kept), self.lost.within(kept)

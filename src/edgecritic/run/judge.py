@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -231,7 +232,7 @@ def _kept(
     compute: Callable[[], dict[str, Any]],
 ) -> dict[str, Any]:
     """Return the record of an image, of the annotators if there are no `extras`, or make it and keep it."""
-    folder = None if job.folder is None else job.folder / group
+    folder = None if job.folder is None else os.path.join(job.folder, group)  # noqa: PTH118 - often
     common, settings_key = _common(job.protocol.digest, job.reading, extras)
 
     def whole() -> dict[str, Any]:

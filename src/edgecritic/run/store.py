@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecritic import __version__
-from edgecritic.datasets.content import open_regular, read_text
+from edgecritic.datasets.content import PathLike, open_regular, read_text
 from edgecritic.errors import DataError
 from edgecritic.run.files import safe_name, write_text
 
@@ -49,11 +49,11 @@ class Store:
 
     Parameters
     ----------
-    folder : Path
+    folder : path
         Made when the first record is saved.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: PathLike) -> None:
         self.folder = folder
 
     def load(self, name: str, key: str | None) -> dict[str, Any] | None:
@@ -107,7 +107,12 @@ class Store:
 
 
 def kept(
-    folder: Path | None, name: str, key: str, compute: Callable[[], dict[str, Any]], *, fresh: bool = False
+    folder: PathLike | None,
+    name: str,
+    key: str,
+    compute: Callable[[], dict[str, Any]],
+    *,
+    fresh: bool = False,
 ) -> dict[str, Any]:
     """Return the record `name` of a folder, or make it and keep it.
 
