@@ -58,6 +58,8 @@ def as_array(data: Any, name: str = "array") -> NDArray[Any]:
 
 
 def _as_given(data: Any, name: str) -> NDArray[Any]:
+    if type(data) is np.ndarray:  # most are, and `np.ma` is not imported before it is asked for
+        return data
     if isinstance(data, np.ma.MaskedArray):
         return _without_mask(data, name)
     if isinstance(data, np.ndarray):

@@ -49,12 +49,15 @@ def add_follow(group: argparse._ActionsContainer) -> None:
 
 def shown_curves(args: argparse.Namespace, protocol: Protocol) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the curves that were asked for as ``results.json`` keeps them, and what must be said of them."""
-    from edgecritic.report.bench import read_curves
-    from edgecritic.run.published import find_published
+    curves: list[dict[str, Any]] = []
+    if args.curve:
+        from edgecritic.report.bench import read_curves
 
-    curves = read_curves(read_named(args.curve, must_name=True))
+        curves = read_curves(read_named(args.curve, must_name=True))
     if args.published is None:
         return curves, []
+    from edgecritic.run.published import find_published
+
     others, told = find_published(args.published, protocol)
     return [*curves, *(one.for_results(protocol.ap_rule) for one in others)], told
 

@@ -13,7 +13,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -104,11 +103,13 @@ def _started() -> subprocess.Popen[bytes] | None:
 
 def main() -> None:
     """Import matplotlib with all that its files need, wait for results, and draw them."""
-    from edgecritic.figures import new_figure
+    from edgecritic.figures import UNDATED, drawing_settings, figure_bytes, new_figure
 
-    new_figure()
-    for kind in ("svg", "pdf"):
-        import_module(f"matplotlib.backends.backend_{kind}")
+    with drawing_settings():
+        first = new_figure((1, 1))
+        first.text(0, 0, "a")
+        for kind in UNDATED:  # much is imported and read when the first figure is written
+            figure_bytes(first, kind)
     draw = _write_pr()
     given = sys.stdin.buffer.read()
     if given:
