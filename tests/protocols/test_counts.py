@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgecritic.errors import InputError
-from edgecritic.protocols.counts import COLUMNS, Counts, counted
+from edgecritic.protocols.counts import COLUMNS, Counts, counted, json_of
 
 
 @st.composite
@@ -120,3 +120,11 @@ def test_what_was_counted_here_is_as_if_it_were_checked():
     assert pickle.loads(pickle.dumps(made)) == made
     with pytest.raises(ValueError, match="read-only"):
         made.truth[0] = 1
+
+
+@pytest.mark.parametrize("largest", [3.0, 0.5, 2.0**52, 1e15, 1e16, 1e300])
+def test_the_text_of_counts_is_that_of_json(largest):
+    flat = counted([1 / 3, 0.5, 1.0], [[0, 1, 0], [2, 2, largest], [1, 1, 0], [7, 8, 9]], zero=(1, 2, 3, 4))
+    groups = Counts.of_groups({"road": flat, 'a "car"': flat})
+    for one in (flat, groups, Counts.stack([flat, flat]), Counts.from_rows([(1, 0, 0, 0, 0)])):
+        assert json_of(one) == json.dumps(one.as_dict(), separators=(",", ":"))

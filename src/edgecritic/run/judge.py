@@ -21,7 +21,7 @@ from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Resample
 from edgecritic.inputs import BoolArray, FloatArray
-from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.counts import Counts, json_of
 from edgecritic.protocols.crispness import average_crispness
 from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.protocol import Protocol
@@ -29,7 +29,7 @@ from edgecritic.protocols.sweep import sweep, sweep_maps
 from edgecritic.run.cache import count_people
 from edgecritic.run.judge_tiles import in_tiles, measure_in_tiles, raster_hashes
 from edgecritic.run.results import Failure, attempt
-from edgecritic.run.store import kept, record_key, safe_name
+from edgecritic.run.store import Encoded, kept, record_key, safe_name
 
 __all__ = [
     "Job",
@@ -187,7 +187,7 @@ def _people(case: Loaded, job: Job) -> Counts:
 
     def count() -> dict[str, Any]:
         counted.append(_human(case, job))
-        return {"counts": counted[0].as_dict()}
+        return {"counts": Encoded(json_of(counted[0]))}
 
     hashes = {name: value for name, value in case.hashes.items() if name != "prediction_hash"}
     content = _kept(job, HUMAN, None, hashes, count)
@@ -326,7 +326,8 @@ def _measure(loaded: Loaded, job: Job, counts: dict[str, Counts]) -> dict[str, A
     numbers |= {"annotators": main.annotators, "tolerance": main.tolerance, "shape": list(main.shape)}
     numbers |= {"spacing": None if main.spacing is None else list(main.spacing), **loaded.hashes}
     counts |= {name: one.counts for name, one in swept.items()}
-    return {"counts": {name: one.as_dict() for name, one in counts.items()}, "numbers": numbers}
+    texts = (f'"{name}":{json_of(one)}' for name, one in counts.items())
+    return {"counts": Encoded(f"{{{','.join(texts)}}}"), "numbers": numbers}
 
 
 def _calibration(loaded: Loaded, protocol: Protocol) -> Reliability:
