@@ -49,7 +49,7 @@ def test_a_single_annotator_everywhere_is_refused(tmp_path):
 
 def test_a_full_disk_keeps_finished_images(truth, tmp_path, monkeypatch):
     whole = run_annotators(truth, out=tmp_path / "whole", jobs=1).results
-    real = atomic.secrets.token_hex
+    real = atomic._new_part
     calls = []
 
     def full(*args, **more):
@@ -58,12 +58,12 @@ def test_a_full_disk_keeps_finished_images(truth, tmp_path, monkeypatch):
             raise OSError(errno.ENOSPC, "No space left on device")
         return real(*args, **more)
 
-    monkeypatch.setattr(atomic.secrets, "token_hex", full)
+    monkeypatch.setattr(atomic, "_new_part", full)
     with pytest.raises(DataError, match="No space left"):
         run_annotators(truth, out=tmp_path / "out", jobs=1)
     kept = sorted(path.name for path in (tmp_path / "out" / "records" / "@annotators").iterdir())
     assert len(kept) == 2
-    monkeypatch.setattr(atomic.secrets, "token_hex", real)
+    monkeypatch.setattr(atomic, "_new_part", real)
     stamps = {
         path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "records" / "@annotators").iterdir()
     }
