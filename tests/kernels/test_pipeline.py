@@ -183,11 +183,15 @@ def test_functions_of_numba_are_compiled_once_for_all_kernels():
 @pytest.mark.parametrize("fails", [True, False])
 def test_functions_of_others_are_compiled_as_ever(fails, collecting):
     import numba
-    from numba.core import errors
+    from numba.core import errors, types
     from numba.core.dispatcher import _FunctionCompiler
+    from numba.core.postproc import PostProcessor
 
-    before, colours = _FunctionCompiler._customize_flags, errors.termcolor()
-    was = gc.isenabled()
+    def surroundings():
+        colours, calls = errors.termcolor().errmsg("wrong"), types.BaseFunction.get_call_type
+        return _FunctionCompiler._customize_flags, colours, calls, PostProcessor.run
+
+    before, was = surroundings(), gc.isenabled()
     (gc.enable if collecting else gc.disable)()
     try:
         if fails:
@@ -198,8 +202,7 @@ def test_functions_of_others_are_compiled_as_ever(fails, collecting):
         assert gc.isenabled() == collecting
     finally:
         (gc.enable if was else gc.disable)()
-    assert _FunctionCompiler._customize_flags is before
-    assert errors.termcolor() is colours
+    assert surroundings() == before
     np.testing.assert_array_equal(numba.njit(error_model="numpy")(make)(3), [0, 0, 0])
 
 
