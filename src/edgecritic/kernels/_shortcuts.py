@@ -7,9 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from numba.core import errors, types
+import numpy as np
+from numba.core import cgutils, errors, types
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.transforms import canonicalize_cfg
+from numba.core.typing.context import BaseContext
+from numba.core.typing.npydecl import parse_dtype, parse_shape
+from numba.extending import intrinsic
+from numba.np.arrayobj import _empty_nd_impl, _parse_shape
 
 __all__ = ["quickly"]
 
@@ -37,6 +42,7 @@ def quickly(compiler: type, flags_of: Callable[..., Any]) -> Iterator[None]:
                 (types.BaseFunction, "get_call_type", _remembering(types.BaseFunction.get_call_type)),
                 (PostProcessor, "run", _processed(PostProcessor.run)),
                 (type(errors.termcolor()), "_markup", _unmarked),
+                (BaseContext, "resolve_value_type", _made_in_place(BaseContext.resolve_value_type)),
             ):
                 replaced.enter_context(_replaced(owner, name, new))
             yield
@@ -85,3 +91,37 @@ def _processed(process: Callable[..., None]) -> Callable[..., None]:
 
 def _unmarked(_scheme: Any, message: str, *_: Any, **__: Any) -> str:
     return message
+
+
+def _made_in_place(type_of_value: Callable[..., Any]) -> Callable[..., Any]:
+    """Let new arrays be made where they are, not by a function for every type of them."""
+
+    def resolve_value_type(context: Any, value: Any) -> Any:
+        made = _empty if value is np.empty else _zeros if value is np.zeros else value
+        return type_of_value(context, made)
+
+    return resolve_value_type
+
+
+@intrinsic
+def _empty(_typing: Any, shape: Any, dtype: Any = float) -> Any:
+    return _new_array(shape, dtype, zeros=False)
+
+
+@intrinsic
+def _zeros(_typing: Any, shape: Any, dtype: Any = float) -> Any:
+    return _new_array(shape, dtype, zeros=True)
+
+
+def _new_array(shape: Any, dtype: Any, *, zeros: bool) -> Any:
+    """Return the type and the code of a call; `dtype` is the class ``float`` if the call has none."""
+    number = types.float64 if getattr(dtype, "typing_key", dtype) is float else parse_dtype(dtype)
+    kind = types.Array(number, parse_shape(shape), "C")
+
+    def code(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        made = _empty_nd_impl(context, builder, kind, _parse_shape(context, builder, shape, args[0]))
+        if zeros:
+            cgutils.memset(builder, made.data, builder.mul(made.itemsize, made.nitems), 0)
+        return made._getvalue()
+
+    return kind(shape, types.Omitted(float) if dtype is float else dtype), code
