@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -150,6 +151,51 @@ def test_references_to_arrays_are_counted_where_they_are_kept(function, expected
         np.testing.assert_array_equal(np.hstack([np.ravel(part) for part in parts]), expected(values).ravel())
     del found, parts
     assert sys.getrefcount(values) == references
+    assert held() == pieces
+
+
+class Shelf(NamedTuple):
+    values: np.ndarray
+    table: np.ndarray
+    weight: float
+
+
+class House(NamedTuple):
+    shelf: Shelf
+    floors: int
+    pair: tuple[np.ndarray, bool]
+
+
+def weigh(house):
+    total = house.shelf.weight * house.floors
+    for i in range(house.shelf.values.size):
+        total += house.shelf.values[i]
+    return total + house.shelf.table[1, 2] + house.pair[0][0] * house.pair[1]
+
+
+def move_in(house):
+    return house.shelf.table, house.pair[0], weigh_compiled(house)
+
+
+weigh_compiled = kernel(weigh)
+
+
+@pytest.mark.parametrize("function", [weigh, move_in])
+def test_tuples_of_arrays_and_numbers_are_taken_as_they_are(function, held):
+    run = compiled(function)
+    values, table = np.arange(5.0), np.arange(12, dtype=np.int16).reshape(3, 4)[:, ::-1]
+    one = np.array([7], dtype=np.uint8)
+    house = House(Shelf(values, table, 0.5), 3, (one, True))
+    run(house)
+    arrays = (values, table, one)
+    references, pieces = [sys.getrefcount(array) for array in arrays], held()
+    for _ in range(20):
+        found = run(house)
+        assert (found if function is weigh else found[2]) == 1.5 + 10 + 5 + 7
+        if function is move_in:
+            np.testing.assert_array_equal(found[0], table)
+    del found
+    assert [sys.getrefcount(array) for array in arrays] == references
     assert held() == pieces
 
 
