@@ -8,6 +8,8 @@ import copy
 import importlib
 import pickle
 import pkgutil
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -84,10 +86,8 @@ def test_an_error_learns_its_path_once(kind):
 
 
 def test_errors_of_a_process_arrive_whole():
-    from joblib import Parallel, delayed
-
-    with pytest.raises(DataError) as caught:
-        Parallel(n_jobs=2)(delayed(_fail)(number) for number in range(2))
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool, pytest.raises(DataError) as caught:
+        pool.submit(_fail, 1).result()
     assert caught.value.path == Path("a.png")
     assert caught.value.remedy == "save it again"
 

@@ -13,7 +13,7 @@ import pytest
 import edgecritic
 
 SOURCE = Path(edgecritic.__file__).parents[1]
-HEAVY = ["numba", "scipy", "matplotlib", "PIL", "skimage", "h5py", "nibabel", "ortools", "tqdm", "joblib"]
+HEAVY = ["numba", "scipy", "matplotlib", "PIL", "skimage", "h5py", "nibabel", "ortools", "tqdm"]
 HEAVY += ["torch", "pandas", "polars"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -153,12 +154,94 @@ def test_references_to_arrays_are_counted_where_they_are_kept(function, expected
     assert held() == pieces
 
 
+class Shelf(NamedTuple):
+    values: np.ndarray
+    table: np.ndarray
+    weight: float
+
+
+class House(NamedTuple):
+    shelf: Shelf
+    floors: int
+    pair: tuple[np.ndarray, bool]
+
+
+def weigh(house):
+    total = house.shelf.weight * house.floors
+    for i in range(house.shelf.values.size):
+        total += house.shelf.values[i]
+    return total + house.shelf.table[1, 2] + house.pair[0][0] * house.pair[1]
+
+
+def move_in(house):
+    return house.shelf.table, house.pair[0], weigh_compiled(house)
+
+
+weigh_compiled = kernel(weigh)
+
+
+@pytest.mark.parametrize("function", [weigh, move_in])
+def test_tuples_of_arrays_and_numbers_are_taken_as_they_are(function, held):
+    run = compiled(function)
+    values, table = np.arange(5.0), np.arange(12, dtype=np.int16).reshape(3, 4)[:, ::-1]
+    one = np.array([7], dtype=np.uint8)
+    house = House(Shelf(values, table, 0.5), 3, (one, True))
+    run(house)
+    arrays = (values, table, one)
+    references, pieces = [sys.getrefcount(array) for array in arrays], held()
+    for _ in range(20):
+        found = run(house)
+        assert (found if function is weigh else found[2]) == 1.5 + 10 + 5 + 7
+        if function is move_in:
+            np.testing.assert_array_equal(found[0], table)
+    del found
+    assert [sys.getrefcount(array) for array in arrays] == references
+    assert held() == pieces
+
+
 def make(size):
     return np.zeros(size, dtype=np.complex64)
 
 
-def make_two(size):
-    return np.zeros(size, dtype=np.complex64), np.empty(size, dtype=np.complex64)
+def make_rows(size):
+    return np.zeros((size, 3))
+
+
+def make_cells(size):
+    return np.zeros((size, 2, 3), dtype=np.bool_)
+
+
+def make_numbers(size):
+    return np.zeros(size, np.dtype(np.uint16))
+
+
+def make_floats(size):
+    made = np.empty((size, 2), dtype=float)
+    made[:] = 0
+    return made
+
+
+@pytest.mark.parametrize("function", [make, make_rows, make_cells, make_numbers, make_floats])
+def test_new_arrays_are_those_of_numpy(function, held):
+    run = compiled(function)
+    run(1)
+    pieces = held()
+    for size in (0, 1, 5):
+        found, expected = run(size), function(size)
+        assert (found.dtype, found.flags.c_contiguous) == (expected.dtype, True)
+        np.testing.assert_array_equal(found, expected)
+    del found
+    assert held() == pieces
+    with pytest.raises(ValueError, match="negative dimensions"):
+        run(-1)
+
+
+def fill(size):
+    return np.full(size, 3, dtype=np.int16)
+
+
+def fill_two(size):
+    return np.full(size, 3, dtype=np.int16), np.full_like(np.zeros(size, dtype=np.int16), 3)
 
 
 def test_functions_of_numba_are_compiled_once_for_all_kernels():
@@ -174,20 +257,24 @@ def test_functions_of_numba_are_compiled_once_for_all_kernels():
             pass
 
     with event.install_listener("numba:compile", Listener()):
-        for function in (make, make_two):
+        for function in (fill, fill_two):
             compiled(function)(4)
-    assert len(seen) == len(set(seen)) > 4
+    assert len(seen) == len(set(seen)) > 3
 
 
 @pytest.mark.parametrize("collecting", [True, False])
 @pytest.mark.parametrize("fails", [True, False])
 def test_functions_of_others_are_compiled_as_ever(fails, collecting):
     import numba
-    from numba.core import errors
+    from numba.core import errors, types
     from numba.core.dispatcher import _FunctionCompiler
+    from numba.core.postproc import PostProcessor
 
-    before, colours = _FunctionCompiler._customize_flags, errors.termcolor()
-    was = gc.isenabled()
+    def surroundings():
+        colours, calls = errors.termcolor().errmsg("wrong"), types.BaseFunction.get_call_type
+        return _FunctionCompiler._customize_flags, colours, calls, PostProcessor.run
+
+    before, was = surroundings(), gc.isenabled()
     (gc.enable if collecting else gc.disable)()
     try:
         if fails:
@@ -198,8 +285,7 @@ def test_functions_of_others_are_compiled_as_ever(fails, collecting):
         assert gc.isenabled() == collecting
     finally:
         (gc.enable if was else gc.disable)()
-    assert _FunctionCompiler._customize_flags is before
-    assert errors.termcolor() is colours
+    assert surroundings() == before
     np.testing.assert_array_equal(numba.njit(error_model="numpy")(make)(3), [0, 0, 0])
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.ndimage import label
 
 from edgecritic.errors import InputError
+from edgecritic.kernels.edits import _sort
 from edgecritic.maps.fold import Edit, check_edit, check_specks, counting, fold, fold_layers, runs_of
 
 pytestmark = pytest.mark.kernels
@@ -208,6 +209,14 @@ def test_a_lasso_removes_what_lies_inside():
         assert np.array_equal(removed, even_odd | ring)
         clear = ~ring & (turns < 2)
         assert np.array_equal(removed[clear], inside[clear])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 40, 41, 500])
+def test_crossings_are_sorted(count):
+    values = np.random.default_rng(count).integers(-9, 1 + count, count)
+    expected = np.sort(values)
+    _sort(values)
+    np.testing.assert_array_equal(values, expected)
 
 
 def test_a_lasso_leaves_no_mark_where_nothing_can_be():

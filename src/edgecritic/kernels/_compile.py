@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import pickle
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core import cgutils, errors, types
+from numba.core import cgutils, types
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
@@ -61,6 +59,7 @@ def dispatcher(function: Callable[..., Any], code: MachineCode | None, *, inner:
 def _quickly_made(function: Callable[..., Any], inner: bool, options: dict[str, Any]) -> Any:
     """Return a dispatcher that compiles sooner than Numba's own; no kernel has a wrapper for calls from C."""
     from edgecritic.kernels._pipeline import InnerCompiler, OuterCompiler, QuickFlags, inner_flags
+    from edgecritic.kernels._shortcuts import quickly
 
     options |= {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
     options |= {"pipeline_class": InnerCompiler if inner else OuterCompiler}
@@ -71,7 +70,7 @@ def _quickly_made(function: Callable[..., Any], inner: bool, options: dict[str, 
         template_of = made.get_call_template
         made.get_call_template = lambda args, kws: template_of([_plain_type(one) for one in args], kws)
     else:
-        compiler.compile = _made_at_once(type(compiler), inner_flags)(compiler.compile)
+        compiler.compile = quickly(type(compiler), inner_flags)(compiler.compile)
     return made
 
 
@@ -97,53 +96,6 @@ def type_of_instruction(name: str) -> Any:
     context = cpu_target.typing_context
     context.refresh()  # so that it knows what was made
     return context.resolve_value_type(made)
-
-
-@contextmanager
-def _made_at_once(compiler: type, flags_of: Callable[..., Any]) -> Iterator[None]:
-    """Let functions of Numba that a kernel calls be compiled as inner kernels, and each call be typed once.
-
-    Garbage is not collected meanwhile, and errors, which Numba raises and catches by the thousand, have no
-    colours. `flags_of` makes such an inner kernel of a function and returns its flags. Numba compiles under
-    a lock, so nobody else's functions are compiled at that time.
-    """
-    before, collecting = compiler._customize_flags, gc.isenabled()  # type: ignore[attr-defined]
-    functions: Any = types.BaseFunction
-    messages: Any = errors
-    type_of_call, colours = functions.get_call_type, messages._termcolor_inst
-    compiler._customize_flags = flags_of  # type: ignore[attr-defined]
-    functions.get_call_type = _remembering(type_of_call)
-    messages._termcolor_inst = _NoColours()
-    gc.disable()
-    try:
-        yield
-    finally:
-        compiler._customize_flags = before  # type: ignore[attr-defined]
-        functions.get_call_type = type_of_call
-        messages._termcolor_inst = colours
-        if collecting:
-            gc.enable()
-
-
-class _NoColours:
-    """What Numba colours its messages with, were colorama not installed."""
-
-    def __getattr__(self, name: str) -> type[str]:
-        """Return what leaves a message as it is."""
-        return str
-
-
-def _remembering(type_of_call: Callable[..., Any]) -> Callable[..., Any]:
-    """Look the type of a call up that occurs again; Numba tries all that a function can be called with."""
-    known: dict[Any, Any] = {}
-
-    def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
-        key = (function, tuple(args), tuple(kws.items()))
-        if key not in known:
-            known[key] = type_of_call(function, context, args, kws)
-        return known[key]
-
-    return get_call_type
 
 
 class KernelCache(NullCache):

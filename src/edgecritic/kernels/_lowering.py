@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import reduce
 from typing import Any
 
 from numba.core import ir, types
-from numba.core.cgutils import alloca_once, get_item_pointer2, unpack_tuple
+from numba.core.cgutils import alloca_once, false_bit, get_item_pointer2, is_not_null, unpack_tuple
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
+from numba.core.pythonapi import NativeValue, PythonAPI
 from numba.core.typed_passes import NativeLowering
 from numba.np.arrayobj import fix_integer_index, load_item, store_item
 
@@ -89,11 +91,12 @@ class KernelLower(Lower):
 
     def create_cpython_wrapper(self, release_gil: bool = False) -> None:
         """Make the door for calls from Python, which holds the arrays that it gives."""
-        if self.context.enable_nrt and not _has_array(self.context, self.fndesc.restype):
-            with _uncounted(self.context):
+        with _unchecked(self.context):
+            if self.context.enable_nrt and not _has_array(self.context, self.fndesc.restype):
+                with _uncounted(self.context):
+                    super().create_cpython_wrapper(release_gil)
+            else:
                 super().create_cpython_wrapper(release_gil)
-        else:
-            super().create_cpython_wrapper(release_gil)
 
     def _place(self, array: Any, index: Any) -> Any:
         """Return where one number of a contiguous array is, or None if that is not what the index means."""
@@ -136,6 +139,46 @@ class KernelLowering(NativeLowering):
     def lowering_class(self) -> type[KernelLower]:
         """What translates."""
         return KernelLower
+
+
+class Door(PythonAPI):
+    """How what Python gives becomes values; its types, by which the kernel was chosen, are not checked."""
+
+    def to_native_value(self, typ: Any, obj: Any) -> Any:
+        """Take arrays, and tuples of arrays and numbers, as they are; let Numba take all else."""
+        if type(typ) is types.Array:
+            return self._array(typ, obj)
+        if not _is_plain_tuple(typ):
+            return super().to_native_value(typ, obj)
+        items = [self.to_native_value(kind, self.tuple_getitem(obj, at)) for at, kind in enumerate(typ)]
+        value = self.context.make_tuple(self.builder, typ, [item.value for item in items])
+        return NativeValue(value, reduce(self.builder.or_, [item.is_error for item in items], false_bit))
+
+    def _array(self, kind: Any, given: Any) -> Any:
+        counted = self.context.enable_nrt
+        adapted = self.nrt_adapt_ndarray_from_python if counted else self.numba_array_adaptor
+        place = alloca_once(self.builder, self.context.get_value_type(kind))
+        failed = adapted(given, self.builder.bitcast(place, self.voidptr))
+        return NativeValue(self.builder.load(place), is_not_null(self.builder, failed))
+
+
+def _is_plain_tuple(kind: Any) -> bool:
+    """Tell whether a type is one of tuples of arrays, numbers and such tuples."""
+    several = isinstance(kind, types.BaseTuple)
+    return several and all(
+        type(one) is types.Array or isinstance(one, types.Number | types.Boolean) or _is_plain_tuple(one)
+        for one in kind
+    )
+
+
+@contextmanager
+def _unchecked(context: Any) -> Iterator[None]:
+    """Let what Python gives be taken by a `Door` meanwhile."""
+    context.get_python_api = lambda builder: Door(context, builder)
+    try:
+        yield
+    finally:
+        del context.get_python_api
 
 
 @contextmanager

@@ -103,11 +103,11 @@ class InnerCode(JITCodeLibrary):
             if not function.is_declaration:
                 passes.run(function, builder)
 
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
+    def finalize(self) -> None:
+        """Put in what it calls; all else is done with the kernel that it is put into."""
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
 
 

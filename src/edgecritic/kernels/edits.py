@@ -165,6 +165,22 @@ def _cut(marks: Bytes, levels: Bytes, row: int, start: int, stop: int) -> None:
 
 
 @kernel
+def _sort(values: Int64s) -> None:
+    """Sort by Shell's method, which is short to compile."""
+    gap = 1
+    while gap < values.size:
+        gap = 3 * gap + 1
+    while gap > 1:
+        gap //= 3
+        for at in range(gap, values.size):
+            value, place = values[at], at
+            while place >= gap and values[place - gap] > value:
+                values[place] = values[place - gap]
+                place -= gap
+            values[place] = value
+
+
+@kernel
 def cut_out(marks: Bytes, levels: Bytes, points: Int64s) -> None:
     """Remove what is on, or could be by its level, inside the closed line through points and on it.
 
@@ -197,7 +213,7 @@ def cut_out(marks: Bytes, levels: Bytes, points: Int64s) -> None:
     _cut(marks, levels, points[1], points[0], points[0] + 1)
     for row in range(height):
         here = crossings[first[row] : first[row + 1]]
-        here.sort()
+        _sort(here)
         for at in range(0, here.size, 2):
             _cut(marks, levels, row, here[at], here[at + 1])
 

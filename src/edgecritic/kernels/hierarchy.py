@@ -81,7 +81,9 @@ def find_leaves(hierarchy: Float64s, thresholds: Float64s) -> tuple[Int32s, int,
     columns = hierarchy.shape[1] // 2
     levels = thresholds.size
     lowest = thresholds[0]
-    parent = np.arange(rows * columns).astype(np.int32)
+    parent = np.empty(rows * columns, dtype=np.int32)
+    for pixel in range(parent.size):
+        parent[pixel] = pixel
     counts = np.zeros(levels + 2, dtype=np.int64)
     for r in range(2 * rows + 1):
         for c in range(0, 2 * columns + 1, 1 + (r & 1)):

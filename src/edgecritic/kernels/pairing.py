@@ -169,7 +169,9 @@ def _pair_zones(
 ) -> None:
     _index_blocks(misses, blocks)
     counts = np.zeros(misses.size, dtype=np.int16)
-    open_ranks = np.arange(misses.size, dtype=np.int32)
+    open_ranks = np.empty(misses.size, dtype=np.int32)
+    for rank in range(misses.size):
+        open_ranks[rank] = rank
     left = misses.size
     begin = 0
     for end in zone_ends:

@@ -18,7 +18,7 @@ __all__ = ["lay_polygons", "polygon_elements", "smooth_axis"]
 
 
 @kernel
-def smooth_axis(source: Bytes | Float32s, out: Float32s, weights: Float32s, axis: int) -> None:
+def smooth_axis(source: Float32s, out: Float32s, weights: Float32s, axis: int) -> None:
     """Filter a volume along one axis with symmetric weights, the middle one first; outside it is 0."""
     n0, n1, n2 = source.shape
     length = source.shape[axis]

@@ -128,9 +128,8 @@ def _filtered(padded: NDArray[np.uint8], ndim: int) -> NDArray[np.float32]:
     from edgecritic.kernels.polygons import smooth_axis
 
     weights = _weights()
-    first, second = (np.empty(padded.shape, dtype=np.float32) for _ in range(2))
-    smooth_axis(padded, first, weights, 3 - ndim)
-    for axis in range(4 - ndim, 3):
+    first, second = padded.astype(np.float32), np.empty(padded.shape, dtype=np.float32)
+    for axis in range(3 - ndim, 3):
         smooth_axis(first, second, weights, axis)
         first, second = second, first
     return first

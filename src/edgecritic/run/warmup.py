@@ -5,20 +5,26 @@ To add a part, add a line to `families`: a name and a function without arguments
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.beside import python_beside
 from edgecritic.errors import MissingExtraError
 from edgecritic.inputs import BoolArray
 from edgecritic.kernels._jit import always_compiled
-from edgecritic.run.executor import resolve_jobs
+from edgecritic.run.executor import resolve_jobs, run_tasks
 
-__all__ = ["WarmedPart", "families", "warm_edits", "warm_up", "tiny_pair"]
+__all__ = ["WarmedPart", "families", "warm_edits", "warm_up", "warm_what_is_asked", "tiny_pair"]
 
 Part = tuple[str, Callable[[], Any]]
 """The name of something that is compiled, and what has to be called."""
@@ -41,8 +47,8 @@ def warm_up(progress: Callable[[int, int], None] | None = None, *, jobs: int | N
     progress : callable, optional
         Called with (done, total) after every part, or family of parts.
     jobs : int, optional
-        How many families are compiled at a time, each by a process of its own because Numba compiles one
-        kernel after the other; ``None`` for one per core.
+        How many families are compiled at a time, each by a process because Numba compiles one kernel after
+        the other; ``None`` for one per core. This process is one of them.
 
     Returns
     -------
@@ -59,14 +65,52 @@ def warm_up(progress: Callable[[int, int], None] | None = None, *, jobs: int | N
     return sorted(done, key=lambda part: names.index(part.name))
 
 
-def _warmed(number: int, jobs: int) -> Iterable[list[WarmedPart]]:
-    if jobs == 1:
-        return map(_warm_family, range(number))
-    from joblib import Parallel, delayed
+def _warmed(number: int, jobs: int) -> Iterator[list[WarmedPart]]:
+    free: SimpleQueue[Callable[[int], list[WarmedPart]]] = SimpleQueue()
 
-    pool = Parallel(n_jobs=jobs, backend="loky", return_as="generator_unordered", batch_size=1)
-    results: Iterable[list[WarmedPart]] = pool(delayed(_warm_family)(place) for place in range(number))
-    return results
+    def warm(place: int) -> list[WarmedPart]:
+        family_warmer = free.get()
+        try:
+            return family_warmer(place)
+        finally:
+            free.put(family_warmer)
+
+    with ExitStack() as processes:
+        free.put(_warm_family)
+        for _ in range(1, min(jobs, number)):
+            free.put(processes.enter_context(_warmer_beside()))
+        yield from run_tasks(warm, range(number), jobs=jobs)
+
+
+@contextmanager
+def _warmer_beside() -> Iterator[Callable[[int], list[WarmedPart]]]:
+    """Give what runs families in another process; where there is none, or it fails, in this one."""
+    program = f"from {__name__} import warm_what_is_asked; warm_what_is_asked()"
+    process = python_beside("-c", program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    if process is None or process.stdin is None or process.stdout is None:
+        yield _warm_family
+        return
+    asked, told = process.stdin, process.stdout
+
+    def warm(place: int) -> list[WarmedPart]:
+        with suppress(BrokenPipeError):
+            asked.write(f"{place}\n".encode())
+            if line := told.readline():
+                return [WarmedPart(**part) for part in json.loads(line)]
+        return _warm_family(place)
+
+    with process:
+        try:
+            yield warm
+        finally:
+            process.kill()
+
+
+def warm_what_is_asked() -> None:
+    """Run the families whose places are read, one in a line, and write what `_warm_family` says of each."""
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps([asdict(part) for part in _warm_family(int(line))]) + "\n")
+        sys.stdout.flush()
 
 
 def _warm_family(place: int) -> list[WarmedPart]:
@@ -87,31 +131,37 @@ def _warm_family(place: int) -> list[WarmedPart]:
 def families() -> list[list[Part]]:
     """Return everything that is compiled; parts that share kernels are one family, the longest first.
 
+    Families that use kernels of another one as well are last: then they are on disk, if not many more
+    processes compile than families are before them.
+
     Examples
     --------
     >>> "suppress" in {name for family in families() for name, _ in family}
     True
     """
     strategies = _strategies()
+    exact, coherent = strategies.pop("exact"), strategies.pop("coherent")
     return [
         [
-            *strategies.pop("exact"),
+            *exact,
             ("exact matching of dense maps", _match_checkerboard),
             ("exact matching under change", _change_exact_matching),
-            ("thin", _thin),
-            ("thin, in bands", _thin_in_bands),
-            ("thin, threshold by threshold", _thin_sweep),
-            ("sweep of thresholds", _sweep),
-            ("annotators and studies", _studies),
-            *strategies.pop("coherent"),
         ],
         [("edits of label maps", warm_edits)],
         _detectors(),
+        [
+            ("thin", _thin),
+            ("thin, in bands", _thin_in_bands),
+            ("thin, threshold by threshold", _thin_sweep),
+        ],
         [("measures of meshes", _measure_meshes)],
         [("measures, 2-D", lambda: _measure(2)), ("measures, 3-D", lambda: _measure(3))],
         [("regions", _regions)],
         [("suppress", _suppress), ("rows of PNG files", _unfilter)],
         *strategies.values(),
+        [("annotators and studies", _studies)],
+        coherent,
+        [("sweep of thresholds", _sweep)],
     ]
 
 
