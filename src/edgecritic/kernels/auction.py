@@ -32,7 +32,7 @@ from edgecritic.kernels.arrays import Bytes, Int32s, Int64s
 from edgecritic.kernels.links import Links
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
-__all__ = ["MANY_ROWS", "cheapest_two", "hold_auction"]
+__all__ = ["MANY_ROWS", "cheapest_two", "cut_in_halves", "hold_auction"]
 
 MANY_ROWS = 50_000
 """So many are worth a second thread."""
@@ -82,7 +82,7 @@ def hold_auction(links: Links, state: State) -> Int32s:
     if rows >= MANY_ROWS:
         left = _bid_in_turn(links, state, step * scale, bidders, everyone, 0, _FEW_BIDS_OF_ROW * rows)
         bidders = bidders[:left]
-        halves = _halves(links, state.columns.mate.size) if left > 0 else []
+        halves = cut_in_halves(links, state.columns.mate.size) if left > 0 else []
     for rounds in range(_ROUNDS - 1, -1, -1):
         bid = partial(_bid_in_turn, links, state, step * scale)
         bid(_bid_in_halves(bid, state, bidders, halves), everyone, 0, FAR)
@@ -92,7 +92,7 @@ def hold_auction(links: Links, state: State) -> Int32s:
     return bidders
 
 
-def _halves(links: Links, columns: int) -> list[Bytes]:
+def cut_in_halves(links: Links, columns: int) -> list[Bytes]:
     """Cut the rows in two, in the middle, and at a quarter and three quarters."""
     with ThreadPoolExecutor(2) as crew:
         return list(crew.map(partial(_half_of_rows, links, columns), (0, 1)))

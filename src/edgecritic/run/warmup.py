@@ -145,6 +145,7 @@ def families() -> list[list[Part]]:
         [
             *exact,
             ("exact matching of dense maps", _match_checkerboard),
+            ("exact matching of large maps", _cut_in_halves),
             ("exact matching under change", _change_exact_matching),
         ],
         [("edits of label maps", warm_edits)],
@@ -202,6 +203,13 @@ def _match_checkerboard() -> None:
 
     board = np.indices((200, 200)).sum(axis=0) % 2 == 0
     match(board, ~board, strategy="exact", tolerance=2)
+
+
+def _cut_in_halves() -> None:
+    from edgecritic.kernels.auction import cut_in_halves
+    from edgecritic.kernels.links import Links
+
+    cut_in_halves(Links(np.array([0, 1]), np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32)), 1)
 
 
 def _change_exact_matching() -> None:
