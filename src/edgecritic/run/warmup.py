@@ -159,8 +159,8 @@ def families() -> list[list[Part]]:
         [("measures, 2-D", lambda: _measure(2)), ("measures, 3-D", lambda: _measure(3))],
         [("regions", _regions)],
         [("suppress", _suppress), ("rows of PNG files", _unfilter)],
-        *strategies.values(),
         [("annotators and studies", _studies)],
+        *strategies.values(),
         coherent,
         [("sweep of thresholds", _sweep)],
     ]
