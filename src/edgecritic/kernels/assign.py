@@ -151,8 +151,8 @@ def solve(links: Links, state: State, search: Search) -> None:
     Not a kernel, so that the auction, which few problems need, is compiled only for them.
     """
     rows = state.rows.mate.size
-    order = _take_out(links, state)
-    waiting, done = _bid_and_add(links, state, search, order, _FEW_VISITS + _VISITS_OF_ROW * rows)
+    most = _FEW_VISITS + _VISITS_OF_ROW * rows
+    waiting, done = _bid_and_add(links, state, search, _take_out(links, state), most)
     if _GOING_WELL * rows <= done < rows:
         done = _add_waiting(links, state, search, waiting, done, _MANY_VISITS_OF_ROW * rows)
     if done < rows:

@@ -177,20 +177,21 @@ def sort_groups(groups: Groups, keys: Int32s, count: int) -> Groups:
 @kernel
 def from_columns(links: Links, columns: int) -> Links:
     """Return the same links, sorted by their other end."""
-    start = np.zeros(columns + 1, dtype=np.int64)
+    begin = np.zeros(columns + 2, dtype=np.int64)  # of column c at c + 1, which moves to that of the next one
     for column in links.other:
-        start[column + 1] += 1
+        begin[column + 2] += 1
     for column in range(columns):
-        start[column + 1] += start[column]
-    place = start[:-1].copy()
+        begin[column + 2] += begin[column + 1]
     other = np.empty(links.other.size, dtype=np.int32)
     cost = np.empty(links.other.size, dtype=np.int32)
     for row in range(links.start.size - 1):
         for link in range(links.start[row], links.start[row + 1]):
             column = links.other[link]
-            other[place[column]] = row
-            cost[place[column]] = links.cost[link]
-            place[column] += 1
+            place = begin[column + 1]
+            other[place] = row
+            cost[place] = links.cost[link]
+            begin[column + 1] += 1
+    start = begin[: columns + 1]
     most = 0
     for column in range(columns):
         most = max(most, start[column + 1] - start[column])
