@@ -106,7 +106,8 @@ class InnerCode(JITCodeLibrary):
     def finalize(self) -> None:
         """Put in what it calls; all else is done with the kernel that it is put into."""
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # old versions of Numba have none
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
 
