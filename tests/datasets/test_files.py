@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import io
 import itertools
 import sys
+import zlib
+from contextlib import nullcontext
+from pathlib import Path
 
 import nibabel
 import numpy as np
@@ -15,6 +19,7 @@ from PIL import Image
 from skimage.morphology import thin
 
 from edgecritic.datasets import _matlab5
+from edgecritic.datasets.content import Content
 from edgecritic.datasets.files import (
     read_array,
     read_candidates,
@@ -415,14 +420,35 @@ def test_public_names_are_found():
         datasets.nothing  # noqa: B018
 
 
-def test_fields_of_structs_that_were_passed_by_are_never_read_as_something_else(tmp_path):
-    """They are unpacked and not kept, so that a second way through the array must fail."""
+def test_fields_of_structs_that_were_passed_by_are_read_later(tmp_path):
     rng = np.random.default_rng(0)
     fields = {name: rng.integers(0, 255, (900, 900), dtype=np.uint8) for name in ("a", "b")}
     scipy.io.savemat(tmp_path / "a.mat", {"x": fields}, do_compression=True)
     with _matlab5.opened((tmp_path / "a.mat").read_bytes()) as found:
         value = next(found)
-        (first,) = value.structs("b")
-        np.testing.assert_array_equal(first["b"].array(), fields["b"])
-        with pytest.raises(RuntimeError, match="once"):
-            next(value.structs("a"))["a"].array()
+        for name in ("b", "a"):
+            np.testing.assert_array_equal(next(value.structs(name))[name].array(), fields[name])
+
+
+@pytest.mark.parametrize("noise", [100, 10**6])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda packed: packed, None),
+        (lambda packed: packed + packed, "more than one stream"),
+        (lambda packed: packed[:-4], "before the checksum"),
+        (lambda packed: packed[:-5] + bytes([packed[-5] ^ 1]) + packed[-4:], "damaged|truncated"),
+        (lambda packed: zlib.compress(zlib.decompress(packed) + bytes(8)), "more than the declared"),
+        (lambda packed: zlib.compress(zlib.decompress(packed)[:-8]), "of [0-9]+ declared bytes"),
+    ],
+)
+def test_packed_variables_are_verified_whatever_their_size(noise, change, words):
+    values = RNG.integers(0, 255, (2, noise), dtype=np.uint8)  # small and large ones are unpacked differently
+    stream = io.BytesIO()
+    scipy.io.savemat(stream, {"x": values}, do_compression=True)
+    content = stream.getvalue()
+    packed = change(content[136:])
+    data = content[:132] + len(packed).to_bytes(4, "little") + packed
+    with nullcontext() if words is None else pytest.raises(DataError, match=words):
+        found = read_array(Content(Path("a.mat"), data))
+        np.testing.assert_array_equal(found, values)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import math
+import os
 import threading
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -65,7 +65,7 @@ class reading:  # noqa: N801 - used like a function: with reading(path)
     read, until the next collection of garbage.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
         self._numbers = np.errstate(all="ignore")
 

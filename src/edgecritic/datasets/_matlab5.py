@@ -31,13 +31,14 @@ _NUMERIC = {
 }  # fmt: skip
 _LOGICAL, _COMPLEX = 0x02, 0x08
 _MAX_DIMENSIONS = 32
-_LARGEST = MEMORY_LIMIT // 3
+_LARGEST = MEMORY_LIMIT // 3  # packed, in the pieces that the unpacker fills, and in one piece
+_MOST_EXPANSION = 1032  # of a byte: deflate has two bits for 258 bytes at best
 _PAIR = {order: struct.Struct(f"{order}II") for order in "<>"}
 _HEAD = {order: struct.Struct(f"{order}6I") for order in "<>"}
-_PACKED_PIECE, _PIECE = 2**14, 2**18  # small pieces stay in the processor's cache: measured
+_FIRST = 2**12  # so many bytes of a packed variable tell its name, its size and what is in it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Value:
     """One MATLAB value whose content is decoded on request.
 
@@ -102,7 +103,7 @@ class Value:
             yield value
 
     def structs(self, *fields: str) -> Iterator[dict[str, Value]]:
-        """Go through an array of structs, once; only `fields` are looked at, the others are not kept."""
+        """Go through an array of structs; only `fields` are looked at."""
         position = self.start
         for _ in range(self._count(max(1, len(self.field_names)))):
             found = {}
@@ -111,7 +112,6 @@ class Value:
                     found[name], position = _matrix_at(self.buffer, position, self.end, self.order)
                 else:
                     position = _tag(self.buffer, position, self.end, self.order)[3]
-                    self.buffer.skip(position)
             yield found
 
     def _count(self, per_item: int) -> int:
@@ -177,14 +177,14 @@ def _variables(data: bytes, packed: list[_Buffer]) -> Iterator[Value]:
     while position < len(data):
         kind, start, size, after = _tag(plain, position, len(data), order)
         if kind == _COMPRESSED:
-            inner = _unpacking(plain.data[start : start + size], order)
+            inner = _packed_matrix(plain.data[start : start + size], order)
             packed.append(inner)
-            if sum(len(buffer.data) for buffer in packed) > MEMORY_LIMIT:
+            if sum(buffer.size for buffer in packed) > MEMORY_LIMIT:
                 raise DataError(
                     f"holds variables of more than the allowed {MEMORY_LIMIT} bytes in all",
                     remedy="save the one that is meant to a file of its own",
                 )
-            yield _matrix_at(inner, 0, len(inner.data), order)[0]
+            yield _matrix(inner, 0, inner.size, order)
             after = start + size
         elif kind == _MATRIX:
             yield _matrix_at(plain, position, len(data), order)[0]
@@ -194,101 +194,65 @@ def _variables(data: bytes, packed: list[_Buffer]) -> Iterator[Value]:
 
 
 class _Buffer:
-    """Bytes that are unpacked as far as they were asked for."""
+    """Bytes of elements; of a packed matrix those behind its tag, only the first until others are needed."""
 
-    __slots__ = ("_packed", "_passed", "_pending", "_skipped", "_taken", "_unpacker", "data", "filled")
+    __slots__ = ("_packed", "data", "filled", "size")
 
-    def __init__(self, data: memoryview, filled: int) -> None:
+    def __init__(self, data: memoryview, size: int, packed: memoryview | None = None) -> None:
         self.data = data
-        self.filled = filled
-        self._skipped: list[tuple[int, int]] = []
-        self._passed = 0  # nothing behind it was skipped
-
-    def unpack_from(self, packed: memoryview, unpacker: Any, taken: int) -> None:
-        """Fill the rest from `packed`, of which the unpacker was given the first `taken` bytes."""
+        self.filled = len(data)
+        self.size = size
         self._packed = packed
-        self._unpacker = unpacker
-        self._taken = taken
-        self._pending: bytes | memoryview = unpacker.unconsumed_tail
 
     def view(self, start: int, size: int) -> memoryview:
         """Return `size` bytes from `start` on."""
         if start + size > self.filled:
             self.need(start + size)
-        if start < self._passed and any(
-            start < last and first < start + size for first, last in self._skipped
-        ):
-            raise RuntimeError("bytes that were skipped cannot be read: go through an array of structs once")
         return self.data[start : start + size]
 
     def need(self, end: int) -> None:
-        """Unpack up to `end`."""
-        while self.filled < end:
-            piece = self._piece(len(self.data))
-            self.data[self.filled : self.filled + len(piece)] = piece
-            self.filled += len(piece)
-
-    def skip(self, end: int) -> None:
-        """Unpack up to `end`, as far as there is something, without keeping it."""
-        end = min(end, len(self.data))
-        if self.filled < end:
-            self._skipped.append((self.filled, end))
-            self._passed = end
-        while self.filled < end:
-            self.filled += len(self._piece(end))
-
-    def finish(self) -> None:
-        """Unpack what is left, without keeping it: at the end of the stream its checksum is verified."""
-        self.skip(len(self.data))
-        if self._unpack(1):
-            raise DataError("unpacks to more than the declared bytes; the file is damaged")
-        if not self._unpacker.eof:
-            raise DataError("ends before the checksum of its compressed data; the file is truncated")
-        if self._unpacker.unused_data or self._taken < len(self._packed):
-            raise DataError("holds more than one stream of compressed data in a value; the file is damaged")
-
-    def _piece(self, end: int) -> bytes:
-        """Return the next bytes, none of them behind `end`."""
-        wanted = min(end - self.filled, _PIECE)
-        if wanted <= 0:
+        """Unpack everything, for the bytes up to `end`."""
+        if end > self.size:
             raise DataError("ends in the middle of a value; the file is truncated")
-        piece = self._unpack(wanted)
-        if not piece:
-            raise DataError(
-                f"unpacks to {self.filled} of {len(self.data)} declared bytes; the file is truncated"
-            )
-        return piece
+        self.data, self.filled, self._packed = self.finish(), self.size, None
 
-    def _unpack(self, most: int) -> bytes:
-        """Return at most so many bytes, none at the end."""
-        while True:
-            piece: bytes = self._unpacker.decompress(self._pending, most)
-            self._pending = self._unpacker.unconsumed_tail
-            if piece or self._unpacker.eof:
-                return piece
-            if not self._pending:
-                if self._taken >= len(self._packed):
-                    return b""
-                self._pending = self._packed[self._taken : self._taken + _PACKED_PIECE]
-                self._taken += _PACKED_PIECE
+    def finish(self) -> memoryview:
+        """Return everything; what is packed is unpacked and verified.
+
+        That is done in one piece, without the interpreter lock, and is quicker than in several.
+        """
+        if self._packed is None:
+            return self.data
+        unpacker = unpacker_maker()()
+        unpacker.decompress(self._packed, 8)
+        if len(self._packed) * _MOST_EXPANSION <= _LARGEST:
+            data = unpacker.flush(max(1, self.size))  # makes an array of that size, which nobody copies
+        else:
+            data = unpacker.decompress(unpacker.unconsumed_tail, self.size + 1)
+        if len(data) > self.size:
+            raise DataError("unpacks to more than the declared bytes; the file is damaged")
+        if len(data) < self.size:
+            raise DataError(f"unpacks to {len(data)} of {self.size} declared bytes; the file is truncated")
+        if not unpacker.eof:
+            raise DataError("ends before the checksum of its compressed data; the file is truncated")
+        if unpacker.unused_data:
+            raise DataError("holds more than one stream of compressed data in a value; the file is damaged")
+        return memoryview(data)
 
 
-def _unpacking(packed: memoryview, order: str) -> _Buffer:
-    """Return the element inside a compressed one; never more than its own tag declares."""
-    unpacker = unpacker_maker()()
-    head = unpacker.decompress(packed[:_PACKED_PIECE], 8)
-    if len(head) < 8:
+def _packed_matrix(packed: memoryview, order: str) -> _Buffer:
+    """Return the bytes of the matrix inside a compressed element; never more than its own tag declares."""
+    first = unpacker_maker()().decompress(packed[:_FIRST], _FIRST)
+    if len(first) < 8:
         raise DataError("ends in the middle of compressed data; the file is truncated")
-    size = struct.unpack(order + "II", head)[1]
+    kind, size = _PAIR[order].unpack_from(first)
+    _check_matrix(kind)
     if size > _LARGEST:
         raise DataError(
             f"would unpack to {size} bytes, more than the allowed {_LARGEST}",
             remedy="store the maps with fewer bits per pixel, or one file per map",
         )
-    result = _Buffer(np.empty(size + 8, dtype=np.uint8).data, 8)  # untouched memory costs nothing
-    result.data[:8] = head
-    result.unpack_from(packed, unpacker, _PACKED_PIECE)
-    return result
+    return _Buffer(memoryview(first)[8 : 8 + size], size, packed)
 
 
 def _byte_order(data: bytes) -> str:
@@ -319,13 +283,20 @@ def _tag(buffer: _Buffer, position: int, end: int, order: str) -> tuple[int, int
 
 
 def _matrix_at(buffer: _Buffer, position: int, end: int, order: str) -> tuple[Value, int]:
+    """Return a matrix, and where the next element starts."""
     kind, start, size, after = _tag(buffer, position, end, order)
+    _check_matrix(kind)
+    return _matrix(buffer, start, start + size, order), after
+
+
+def _check_matrix(kind: int) -> None:
     if kind != _MATRIX:
         raise DataError(f"holds an element of kind {kind} where a matrix was expected; the file is damaged")
-    if size == 0:  # an empty cell
-        empty = _Buffer(memoryview(b"\x09\0\0\0\0\0\0\0"), 8)
-        return Value("", 6, 0, (0, 0), empty, 0, 8, "<"), after
-    end = start + size
+
+
+def _matrix(buffer: _Buffer, start: int, end: int, order: str) -> Value:
+    if start == end:  # an empty cell
+        return Value("", 6, 0, (0, 0), _Buffer(memoryview(b"\x09\0\0\0\0\0\0\0"), 8), 0, 8, "<")
     if start + 24 > end:
         raise DataError("holds a matrix without flags; the file is damaged")
     if start + 24 > buffer.filled:
@@ -335,7 +306,7 @@ def _matrix_at(buffer: _Buffer, position: int, end: int, order: str) -> tuple[Va
         raise DataError("holds a matrix without flags; the file is damaged")
     kind = flags & 0xFF
     if kind > 15:  # function handles and opaque objects have another form
-        return Value("", kind, 0, (), buffer, start + 16, end, order), after
+        return Value("", kind, 0, (), buffer, start + 16, end, order)
     count = shape_size // 4
     if shape_kind != 5 or shape_size % 4 or not 2 <= count <= _MAX_DIMENSIONS:
         raise DataError("holds a matrix without sizes; the file is damaged")
@@ -346,7 +317,7 @@ def _matrix_at(buffer: _Buffer, position: int, end: int, order: str) -> tuple[Va
     _, name_at, name_size, position = _tag(buffer, position + shape_size + -shape_size % 8, end, order)
     name = bytes(buffer.view(name_at, min(name_size, 64))).decode("latin-1") if name_size else ""
     fields, position = _field_names(buffer, position, end, order) if kind == _STRUCT else ((), position)
-    return Value(name, kind, flags >> 8 & 0xFF, shape, buffer, position, end, order, fields), after
+    return Value(name, kind, flags >> 8 & 0xFF, shape, buffer, position, end, order, fields)
 
 
 def _field_names(buffer: _Buffer, position: int, end: int, order: str) -> tuple[tuple[str, ...], int]:

@@ -84,11 +84,10 @@ def read_content(path: PathLike, *, limit: int = FILE_LIMIT) -> Content:
     return Content(file, data)
 
 
-def _read(file: Path, limit: int) -> bytes:
+def _read(file: PathLike, limit: int) -> bytes:
     with reading(file):
-        descriptor = _open_regular(file)
+        descriptor, size = _open_regular(file)
         try:
-            size = os.fstat(descriptor).st_size
             if size > limit:
                 raise DataError(f"is {size} bytes long, more than the allowed {limit}")
             data = os.read(descriptor, size + 1)
@@ -111,13 +110,11 @@ def read_text(path: PathLike, *, limit: int = TEXT_LIMIT) -> str:
     DataError
         As `read_content`, and if the bytes are no UTF-8.
     """
-    content = read_content(path, limit=limit)
+    data = _read(path, limit)
     try:
-        return content.data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"is no UTF-8 text ({error.reason} at byte {error.start})", path=content.path
-        ) from error
+        raise DataError(f"is no UTF-8 text ({error.reason} at byte {error.start})", path=path) from error
 
 
 def digest(contents: Iterable[Content]) -> str:
@@ -146,19 +143,21 @@ def open_regular(path: Path) -> Iterator[BinaryIO]:
 
     Whatever goes wrong in the block becomes a `DataError` that names the file.
     """
-    with reading(path), os.fdopen(_open_regular(path), "rb") as stream:
+    with reading(path), os.fdopen(_open_regular(path)[0], "rb") as stream:
         yield stream
 
 
-def _open_regular(path: Path) -> int:
-    _check_kind(path.stat().st_mode)
+def _open_regular(path: PathLike) -> tuple[int, int]:
+    """Return the descriptor and the size of a regular file."""
+    _check_kind(os.stat(path).st_mode)  # noqa: PTH116 - for every file
     descriptor = os.open(path, _FLAGS)
     try:
-        _check_kind(os.fstat(descriptor).st_mode)  # it may have been replaced since
+        status = os.fstat(descriptor)
+        _check_kind(status.st_mode)  # it may have been replaced since
     except BaseException:
         os.close(descriptor)
         raise
-    return descriptor
+    return descriptor, status.st_size
 
 
 def _check_kind(mode: int) -> None:

@@ -311,6 +311,8 @@ def read_spacing(path: Source) -> tuple[float, ...] | None:
 class _opened(reading):  # noqa: N801 - see `reading`
     """Give the bytes of a file and the record of its format."""
 
+    path: Path
+
     def __init__(self, source: Source) -> None:
         super().__init__(path_of(source))
         self._source = source

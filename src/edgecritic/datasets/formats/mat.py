@@ -72,7 +72,7 @@ class Node(Protocol):
         ...
 
     def structs(self, *fields: str) -> Iterator[dict[str, Any]]:
-        """Go through an array of structs, once, looking at `fields` only."""
+        """Go through an array of structs, looking at `fields` only."""
         ...
 
 
