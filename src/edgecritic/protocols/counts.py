@@ -19,7 +19,7 @@ __all__ = ["Counts", "COLUMNS", "counted", "json_of"]
 COLUMNS = ("matched_truth", "truth", "matched_candidate", "candidate")
 """The four counts, in the order of the classic files: cntR, sumR, cntP, sumP."""
 
-_NO_SPACES = (",", ":")
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 _MOST_DIGITS = 10**15  # larger whole numbers may be written with an exponent
 
 
@@ -319,22 +319,35 @@ def json_of(counts: Counts) -> str:
     >>> json_of(Counts.from_rows([(0.5, 70, 100, 50, 60)]))[:46]
     '{"thresholds":[0.5],"matched_truth":[70.0],"tr'
     """
-    columns = ",".join(f'"{name}":{_listed(getattr(counts, name))}' for name in ("thresholds", *COLUMNS))
+    columns = f'"thresholds":{_listed(counts.thresholds)},{_columns(counts)}'
     zero = "null" if counts.zero is None else json_of(counts.zero)
-    return f'{{{columns},"zero":{zero},"groups":{json.dumps(counts.groups, separators=_NO_SPACES)}}}'
+    return f'{{{columns},"zero":{zero},"groups":{_ENCODE(counts.groups)}}}'
+
+
+def _columns(counts: Counts) -> str:
+    values = [getattr(counts, name) for name in COLUMNS]
+    table = np.array(values)
+    if table.ndim == 2 and table.max() < _MOST_DIGITS:
+        whole = table.astype(np.int64)
+        if (whole == table).all():
+            return _whole_columns(table.shape[1]) % tuple(whole.reshape(-1).tolist())
+    return ",".join(f'"{name}":{_listed(one)}' for name, one in zip(COLUMNS, values, strict=True))
+
+
+@lru_cache(maxsize=64)  # all images of a run have as many thresholds
+def _whole_columns(thresholds: int) -> str:
+    """Return the form of the four columns, to be filled in with whole numbers."""
+    column = ",".join(["%d.0"] * thresholds)
+    return ",".join(f'"{name}":[{column}]' for name in COLUMNS)
 
 
 def _listed(values: Array) -> str:
-    if values.ndim == 1 and values.max() < _MOST_DIGITS:
-        whole = values.astype(np.int64)
-        if (whole == values).all():
-            return f"[{'%d.0,' * whole.size % tuple(whole.tolist())}"[:-1] + "]"
     return _listed_once(values.tobytes(), values.shape)
 
 
 @lru_cache(maxsize=64)  # the thresholds of all images of a run are the same
 def _listed_once(content: bytes, shape: tuple[int, ...]) -> str:
-    return json.dumps(np.frombuffer(content).reshape(shape).tolist(), separators=_NO_SPACES)
+    return _ENCODE(np.frombuffer(content).reshape(shape).tolist())
 
 
 def _numbers(content: Any, name: str) -> Array:

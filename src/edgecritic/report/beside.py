@@ -53,8 +53,8 @@ class Artist:
             return ()
         results, folder = self._given
         if self._process is not None and self._process.stdout is not None:
-            said = self._process.stdout.read()
-            if self._process.wait() == 0:
+            said = self._process.stdout.readline()  # its end is not waited for
+            if said:
                 return tuple(folder / name for name in json.loads(said))
         return _write_pr()(results, folder)
 
@@ -115,7 +115,8 @@ def main() -> None:
     if given:
         work = json.loads(given)
         files = draw(work["results"], Path(work["folder"]))
-        sys.stdout.write(json.dumps([file.name for file in files]))
+        sys.stdout.write(json.dumps([file.name for file in files]) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
