@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from edgecritic.assignment import solver
+from edgecritic.assignment import dynamic, solver
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid, ball
 from edgecritic.kernels.links import Links, from_columns, link_maps, number_cells
@@ -93,6 +93,34 @@ def test_webs_leave_links_out_beyond_the_most():
     everywhere = np.ones((9, 9), dtype=bool)
     web, *_ = webbed([everywhere] * 3, everywhere, ball(2.0, (1.0, 1.0)), most_links=200)
     assert 200 < web.rows.other.size == web.columns.other.size <= 200 + everywhere.size
+
+
+@pytest.mark.parametrize(("shape", "radius", "share"), CASES)
+def test_webs_of_volumes_have_the_same_links_of_rows(shape, radius, share):
+    rng = np.random.default_rng(5)
+    around = ball(radius, (1.0,) * len(shape))
+    grid = Grid.around(shape, around.radii)
+    masks = [rng.random(shape) < share * part for part in (1, 0, 0.3)]
+    places = grid.locate(rng.random(shape) < share)
+    columns = [grid.locate(mask) for mask in masks]
+    start = np.cumsum([0, *(one.size for one in columns)])
+    given = grid, places, np.concatenate(columns), start, around
+    slow, quick = dynamic._linked(*given), dynamic._linked_by_rows(*given)
+    for first, second in zip(slow.rows, quick.rows, strict=True):
+        np.testing.assert_array_equal(first, second)
+        assert first.dtype == second.dtype
+    np.testing.assert_array_equal(slow.pixel_of, quick.pixel_of)
+    np.testing.assert_array_equal(slow.row_start, quick.row_start)
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (5, 5, 3)])
+def test_a_state_with_too_many_links_is_refused(monkeypatch, shape):
+    """Though each of the truths has few."""
+    everywhere = np.ones(shape, dtype=bool)
+    monkeypatch.setattr(dynamic, "MOST_LINKS", 100)
+    dynamic.ExactState([everywhere], tolerance=0)
+    with pytest.raises(InputError, match="do not fit in memory"):
+        dynamic.ExactState([everywhere, everywhere], tolerance=0)
 
 
 def test_too_many_links_are_refused(monkeypatch):

@@ -14,8 +14,7 @@ import edgecritic
 from edgecritic.assignment.solver import empty_state, solved
 from edgecritic.kernels import assign, auction
 from edgecritic.kernels.changing import new_changing, sweep
-from edgecritic.kernels.links import Groups, Links, WebOfLinks
-from edgecritic.kernels.search import new_search
+from edgecritic.kernels.links import Groups, Links, WebOfLinks, from_columns
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, new_state
 
 pytestmark = pytest.mark.kernels
@@ -92,8 +91,6 @@ def test_prices_prove_the_matching_after_every_update(problem, shares):
         np.testing.assert_array_equal(changing.present, present)
         np.testing.assert_array_equal(state.rows.mate != ABSENT, present[linked])
         check_prices(web.rows, state)
-        assert (changing.search.arrival == FAR).all()
-        assert (changing.offers.arrival == FAR).all()
         assert counts.tolist() == [[np.count_nonzero(state.rows.mate >= 0)] * 2]
         np.testing.assert_array_equal(changing.partners[linked], state.rows.mate >= 0)
 
@@ -102,12 +99,12 @@ def test_prices_prove_the_matching_after_every_update(problem, shares):
 @given(problems())
 def test_prices_prove_the_matching_of_all_rows_at_once(problem):
     costs, state, _ = problem
-    links, search = links_of(costs), new_search(max(costs.shape))
-    for solve in (assign.solve, assign.solve_by_auction):
-        solve(links, state, search)
-        assert (state.rows.mate != ABSENT).all()
-        check_prices(links, state)
-        assert (search.arrival == FAR).all()
+    links = links_of(costs)
+    optimum = assign.solve(links, state.rows.alone, state.columns.alone, int(state.scale))
+    assign.solve_by_auction(links, state)
+    for found in (optimum, state):
+        assert (found.rows.mate != ABSENT).all()
+        check_prices(links, found)
 
 
 @pytest.fixture
@@ -144,16 +141,33 @@ def test_an_auction_ends_with_the_same_pixels(problem_of, seed, halves, monkeypa
         truth = ~candidate
     links, state = problem_of(candidate, truth, rng.choice([1.0, 2.0, 3.5]))
     again = new_state(state.rows.alone, state.columns.alone, int(state.scale))
-    search = new_search(candidate.size)
-    assign.solve(links, state, search)
+    state = assign.solve(links, state.rows.alone, state.columns.alone, int(state.scale))
     if halves:
         for module in (assign, auction):
             monkeypatch.setattr(module, "MANY_ROWS", 1)
         monkeypatch.setattr(auction, "_FEW_BIDDERS", 1)
-    assign.solve_by_auction(links, again, search)
+    assign.solve_by_auction(links, again)
     np.testing.assert_array_equal(again.rows.mate >= 0, state.rows.mate >= 0)
     np.testing.assert_array_equal(again.columns.mate >= 0, state.columns.mate >= 0)
     check_prices(links, again)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_that_left_come_back_to_the_same_pixels(problem_of, seed):
+    """They drive out others with smaller and with larger numbers, some of which then have to search."""
+    rng = np.random.default_rng(seed)
+    links, state = problem_of(*(rng.random((2, 9, 11)) < rng.choice([0.3, 0.5])), 3.5)
+    state = assign.solve(links, state.rows.alone, state.columns.alone, int(state.scale))
+    rows, columns = state.rows, state.columns
+    matched = [side.mate >= 0 for side in (rows, columns)]
+    leaving = np.flatnonzero(matched[0] & (rng.random(rows.mate.size) < 0.5))
+    columns.mate[rows.mate[leaving]] = ALONE
+    rows.mate[leaving] = ABSENT
+    assign._bid_and_add(links, state, FAR)
+    assign._settle_owed(from_columns(links, columns.mate.size), state)
+    check_prices(links, state)
+    for side, expected in zip((rows, columns), matched, strict=True):
+        np.testing.assert_array_equal(side.mate >= 0, expected)
 
 
 @pytest.mark.parametrize("shift", [0, 1])
@@ -173,11 +187,22 @@ def test_no_column_is_wanted_by_rows_of_both_halves(problem_of, shift):
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow without the compiler")
-def test_a_checkerboard_against_its_inverse_needs_few_visits(problem_of):
+def test_a_checkerboard_against_its_inverse_needs_few_visits(problem_of, monkeypatch):
     """Every domino tiling is optimal; the searches must not look through all of them."""
     candidate = np.indices((321, 321)).sum(axis=0) % 2 == 0
     links, state = problem_of(candidate, ~candidate, 2.0)
-    search = new_search(candidate.size)
-    assign.solve(links, state, search)
+    visits = []
+
+    def counting(kernel):
+        def count(*args):
+            found = kernel(*args)
+            visits.append(found[-1])
+            return found
+
+        return count
+
+    for name in ("_begin", "_bid_and_add"):
+        monkeypatch.setattr(assign, name, counting(getattr(assign, name)))
+    state = assign.solve(links, state.rows.alone, state.columns.alone, int(state.scale))
     assert np.count_nonzero(state.rows.mate >= 0) == candidate.size // 2
-    assert search.visits[0] < 4 * state.rows.mate.size
+    assert sum(visits) < 4 * state.rows.mate.size

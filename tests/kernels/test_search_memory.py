@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 import edgecritic
-from edgecritic.assignment import solver
 from edgecritic.assignment.dynamic import ExactState
-from edgecritic.kernels import changing, heap, search
+from edgecritic.kernels import _jit, changing, heap, search
+from edgecritic.kernels.assign import add
+from edgecritic.kernels.links import Links
+from edgecritic.kernels.state import ALONE, FAR, new_state
 
 pytestmark = pytest.mark.kernels
 
@@ -23,29 +26,41 @@ def tight(monkeypatch):
         most = {"heap_key": nodes + 1, "heap_node": nodes + 1, "far_key": 2 * nodes, "far_node": 2 * nodes}
         return made._replace(**{name: getattr(made, name)[:size].copy() for name, size in most.items()})
 
-    def tighten():
-        for user in (solver, changing):
-            monkeypatch.setattr(user, "new_search", small)
-
-    return tighten
+    monkeypatch.setattr(changing, "new_search", small)
+    return small
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("shape", "tolerance"), [((14, 15), 6.0), ((5, 6, 7), 3.5)])
-def test_little_memory_changes_nothing(tight, shape, tolerance, seed):
+@pytest.mark.usefixtures("tight")
+def test_little_memory_changes_nothing(monkeypatch, shape, tolerance, seed):
+    """Memory is made inside a kernel, which must be plain Python to take what the test gives it."""
     rng = np.random.default_rng(seed)
     candidate, truth = rng.random((2, *shape)) < rng.choice([0.2, 0.4, 0.6], (2, *[1] * len(shape)))
     expected = edgecritic.match(candidate, truth, strategy="exact", tolerance=tolerance)
+    monkeypatch.setattr(_jit._mode, "plain", True)
     state = ExactState([truth], tolerance=tolerance, universe=candidate)
-    pixels = rng.permutation(np.flatnonzero(candidate))
-    tight()
-    found = edgecritic.match(candidate, truth, strategy="exact", tolerance=tolerance)
-    assert found.tp == expected.tp
-    assert found.distances.sum() == pytest.approx(expected.distances.sum())
-    for each in (state, ExactState([truth], tolerance=tolerance, universe=candidate)):
-        for part in np.array_split(pixels, 5):
-            each.update(added=part)
-        assert each.matches == each.matched_pixels == expected.tp
+    for part in np.array_split(rng.permutation(np.flatnonzero(candidate)), 5):
+        state.update(added=part)
+    assert state.matches == state.matched_pixels == expected.tp
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rows_are_added_with_little_memory(tight, seed):
+    """Every row is linked with every column, so that lists are full; SciPy knows the sum."""
+    rng = np.random.default_rng(seed)
+    size = 9
+    costs = rng.integers(0, 99, (size, size))
+    order = np.argsort(costs, axis=1)
+    cheapest_first = np.take_along_axis(costs, order, axis=1).astype(np.int32)
+    links = Links(np.arange(0, size * size + 1, size), order.ravel().astype(np.int32), cheapest_first.ravel())
+    state = new_state(np.full(size, 1000), np.zeros(size, dtype=np.int64), 1)
+    memory = tight(size)
+    for row in rng.permutation(size):
+        assert add(links, state, memory, row) == ALONE
+        assert (memory.arrival == FAR).all()
+    best = linear_sum_assignment(costs)
+    assert costs[np.arange(size), state.rows.mate].sum() == costs[best].sum()
 
 
 @pytest.mark.parametrize("seed", range(4))

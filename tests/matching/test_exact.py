@@ -317,7 +317,7 @@ def test_misuse_of_the_state_is_refused():
 
 
 def test_hashes_are_distinct_and_within_their_bits():
-    values = -scatter(np.arange(2**16), 16, 0x7F4A7C15)
+    values = -scatter(np.arange(2**16), 16, 0x7F4A7C15, 0)
     assert values.min() == 0
     assert values.max() == 2**16 - 1
     assert np.unique(values).size == 2**16

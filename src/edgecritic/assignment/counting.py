@@ -26,8 +26,7 @@ from edgecritic.kernels.cardinality import (
 from edgecritic.kernels.grid import Grid, Neighbourhood, longest
 from edgecritic.kernels.links import number_cells
 from edgecritic.kernels.ranks import Ranks, by_rank, near_pixels, nearest_ranks
-from edgecritic.kernels.search import new_search
-from edgecritic.kernels.state import ALONE, new_state
+from edgecritic.kernels.state import ALONE
 from edgecritic.kernels.windows import bits_of, windows_of
 
 __all__ = ["Located", "PairCounter", "Reached"]
@@ -181,6 +180,5 @@ class PairCounter:
         links = link_numbered(rows, numbered, self._near, level, self._steps, self._costs)
         # Staying alone costs ½ more, so that the larger of two matchings of equal cost wins.
         alone = np.full(rows.size, 2 * self._alone[level] + 1, dtype=np.int64)
-        state = new_state(alone, np.zeros(columns.size, dtype=np.int64), 2)
-        solve(links, state, new_search(max(rows.size, columns.size)))
+        state = solve(links, alone, np.zeros(columns.size, dtype=np.int64), 2)
         return int(np.count_nonzero(state.rows.mate >= 0))

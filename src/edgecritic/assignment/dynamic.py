@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,14 @@ from numpy.typing import NDArray
 from edgecritic.assignment.graph import outlier_cost
 from edgecritic.assignment.pair import Pair
 from edgecritic.assignment.reach import reach_of
-from edgecritic.assignment.solver import MOST_LINKS, empty_state, place_maps, salts, too_many_links
+from edgecritic.assignment.solver import (
+    MOST_LINKS,
+    empty_state,
+    link_rows,
+    place_maps,
+    salts,
+    too_many_links,
+)
 from edgecritic.errors import InputError
 from edgecritic.inputs import (
     BoolArray,
@@ -24,8 +32,8 @@ from edgecritic.inputs import (
 )
 from edgecritic.kernels import _jit
 from edgecritic.kernels.changing import new_changing, sweep
-from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.links import Groups, link_maps
+from edgecritic.kernels.grid import Grid, Neighbourhood
+from edgecritic.kernels.links import Groups, Links, WebOfLinks, from_columns, link_maps
 from edgecritic.maps.walk import Changes
 
 __all__ = ["ExactState", "compile_beside", "compile_here"]
@@ -81,32 +89,21 @@ class ExactState:
         grid = Grid.around(shape, around.radii)
         self.shape = shape
         self.outlier_cost = outlier_cost(limit, sizes)
-        self._pixels, places, _ = place_maps(grid, [_universe(universe, shape)])
-        numbers = np.arange(places.size, dtype=np.int32)
+        raster, flat, start = place_maps(grid, [_universe(universe, shape), *masks])
+        count = int(start[1])
+        self._pixels, self._columns, self._map_start = raster[:count], raster[count:], start[1:] - count
         self._number = np.full(masks[0].size, -1, dtype=np.int32)
-        self._number[self._pixels] = numbers
-        pixel_at = np.full(grid.size, -1, dtype=np.int32)
-        pixel_at[places] = numbers
-        self._columns, columns, self._map_start = place_maps(grid, masks)
-        web = link_maps(
-            columns,
-            self._map_start,
-            pixel_at,
-            places.size,
-            grid.flat_offsets(around.offsets),
-            around.costs,
-            MOST_LINKS,
-        )
-        if columns.size and places.size and web.rows.other.size > MOST_LINKS:
-            raise too_many_links()
+        self._number[self._pixels] = np.arange(count, dtype=np.int32)
+        link = _linked if len(shape) == 2 else _linked_by_rows
+        web = link(grid, flat[:count], flat[count:], self._map_start, around)
         state = empty_state(
             masks[0].size,
             self._pixels[web.pixel_of],
             self._columns,
             self.outlier_cost,
-            salts(self._columns, self._map_start).repeat(np.diff(web.row_start)),
+            salts(self._columns, self._map_start).repeat(web.row_start[1:] - web.row_start[:-1]),
         )
-        self._problem = new_changing(web, state, places.size)
+        self._problem = new_changing(web, state, count)
 
     def update(self, *, added: Any = (), removed: Any = ()) -> None:
         """Remove and add candidate pixels, given by raster index (``row * columns + column``)."""
@@ -117,7 +114,7 @@ class ExactState:
         stays[gone] = False
         if stays[new].any():
             raise InputError("added: at least one pixel is present already")
-        sweep(self._problem, *(Groups(np.array([0, part.size]), part) for part in (new, gone)))
+        self._follow(*(Groups(np.array([0, part.size]), part) for part in (new, gone)))
 
     def sweep(self, gained: Changes, lost: Changes) -> NDArray[np.int64]:
         """Make many updates at once, without the checks of `update`.
@@ -132,8 +129,14 @@ class ExactState:
         (steps, 2) int64 array
             After each step `matches` and `matched_pixels`.
         """
-        numbered = (Groups(one.start, self._number[one.pixels]) for one in (gained, lost))
-        counts: NDArray[np.int64] = sweep(self._problem, *numbered)
+        return self._follow(*(Groups(one.start, self._number[one.pixels]) for one in (gained, lost)))
+
+    def _follow(self, gained: Groups, lost: Groups) -> NDArray[np.int64]:
+        web = self._problem.web
+        if lost.members.size and web.columns.start.size == 0:
+            links = from_columns(web.rows, self._columns.size)
+            self._problem = self._problem._replace(web=web._replace(columns=links))
+        counts: NDArray[np.int64] = sweep(self._problem, gained, lost)
         return counts
 
     @property
@@ -202,6 +205,46 @@ def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
     if possible.shape != shape:
         raise InputError(f"universe must have the truths' shape {shape}, got {possible.shape}")
     return possible
+
+
+def _linked(
+    grid: Grid, places: Indices, columns: Indices, map_start: Indices, around: Neighbourhood
+) -> WebOfLinks:
+    """Link pixels that may become candidates with those of several maps, both given as flat indices."""
+    pixel_at = np.full(grid.size, -1, dtype=np.int32)
+    pixel_at[places] = np.arange(places.size, dtype=np.int32)
+    steps = grid.flat_offsets(around.offsets)
+    web = link_maps(columns, map_start, pixel_at, places.size, steps, around.costs, MOST_LINKS)
+    if columns.size and places.size and web.rows.other.size > MOST_LINKS:
+        raise too_many_links()
+    return web
+
+
+def _linked_by_rows(
+    grid: Grid, places: Indices, columns: Indices, map_start: Indices, around: Neighbourhood
+) -> WebOfLinks:
+    """Make the same links, but none of the columns, which only rows that go need.
+
+    Memory is gone through in its order, which pays where there is much of it, as in volumes.
+    """
+    parts, pixels = [], []
+    size = 0
+    for first, last in itertools.pairwise(map_start):
+        links = link_rows(grid, places, columns[first:last], around, threads=1)
+        near = np.flatnonzero(links.start[1:] > links.start[:-1])
+        parts.append(Links(links.start[near] + size, links.other + np.int32(first), links.cost))
+        pixels.append(near.astype(np.int32))
+        size += links.other.size
+        if size > MOST_LINKS:
+            raise too_many_links()
+    starts, others, costs = zip(*parts, strict=True)
+    none = np.zeros(0, dtype=np.int32)
+    return WebOfLinks(
+        Links(np.concatenate([*starts, [size]]), np.concatenate(others), np.concatenate(costs)),
+        Links(np.zeros(0, dtype=np.int64), none, none),
+        np.concatenate(pixels),
+        np.cumsum([0, *(part.size for part in pixels)]),
+    )
 
 
 def compile_beside() -> None:

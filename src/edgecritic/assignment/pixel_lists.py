@@ -10,12 +10,10 @@ import numpy as np
 from edgecritic.assignment.graph import outlier_cost
 from edgecritic.assignment.pair import Pair
 from edgecritic.assignment.reach import reach_of
-from edgecritic.assignment.solver import empty_state, link_numbered, salt, surroundings
+from edgecritic.assignment.solver import link_numbered, salt, solved, surroundings
 from edgecritic.inputs import BoolArray, Indices
-from edgecritic.kernels.assign import solve
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.links import Numbered, number_cells
-from edgecritic.kernels.search import Search, new_search
 
 __all__ = ["PixelList", "PixelMatcher"]
 
@@ -67,7 +65,6 @@ class PixelMatcher:
         self._size = nothing.size
         self._near, self._steps = surroundings(self._grid, self._around)
         self._alone = outlier_cost(limit, sizes)
-        self._search = new_search(0)
 
     def place(self, raster: Indices) -> PixelList:
         """Make what every matching of these pixels needs."""
@@ -83,15 +80,8 @@ class PixelMatcher:
         swapped = truth.raster.size < candidate.raster.size
         rows, columns = (truth, candidate) if swapped else (candidate, truth)
         links = link_numbered(rows.places, columns.numbered, self._near, 0, self._steps, self._around.costs)
-        state = empty_state(
-            self._size, candidate.raster, truth.raster, self._alone, truth.salt, swapped=swapped
+        state = solved(
+            links, self._size, candidate.raster, truth.raster, self._alone, truth.salt, swapped=swapped
         )
-        solve(links, state, self._memory(columns.raster.size))
         found, wanted = reversed(state[:2]) if swapped else state[:2]
         return found.mate >= 0, wanted.mate >= 0
-
-    def _memory(self, nodes: int) -> Search:
-        """Return memory for searches among so many rows or columns: that of the last ones if it is enough."""
-        if self._search.via.size < nodes:
-            self._search = new_search(nodes)
-        return self._search

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,7 +18,6 @@ from edgecritic.kernels.auction import MANY_ROWS
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links, Numbered, links_of_rows, number_cells
-from edgecritic.kernels.search import new_search
 from edgecritic.kernels.state import State, new_state
 from edgecritic.kernels.windows import Windows, windows_of
 
@@ -60,10 +60,8 @@ def solved(
     *,
     swapped: bool = False,
 ) -> State:
-    """Solve a whole problem; see `empty_state` for the arguments."""
-    state = empty_state(size, candidates, truths, alone_cost, salted, swapped=swapped)
-    solve(links, state, new_search(max(candidates.size, truths.size)))
-    return state
+    """Solve a whole problem; see `_alone_costs` for the arguments."""
+    return solve(links, *_alone_costs(size, candidates, truths, alone_cost, salted, swapped=swapped))
 
 
 def in_blocks(grid: Grid, mask: BoolArray) -> Indices:
@@ -79,7 +77,7 @@ def place_maps(grid: Grid, masks: Sequence[BoolArray]) -> tuple[Indices, Indices
     """
     size = masks[0].size
     if len(masks) == 1:
-        found = raster = masks[0].reshape(-1).nonzero()[0]
+        raster = masks[0].reshape(-1).nonzero()[0]
         start = np.array([0, raster.size])
     else:
         found = np.concatenate([one.reshape(-1) for one in masks]).nonzero()[0]
@@ -89,13 +87,16 @@ def place_maps(grid: Grid, masks: Sequence[BoolArray]) -> tuple[Indices, Indices
     flat = grid.flatten(raster)
     if len(grid.shape) == 2:
         return raster, flat, start
-    block = found // size
-    rest = flat
-    for stride, side in zip(grid.strides, grid.padded, strict=True):
+    blocks = [side // _BLOCK_SIDE + 1 for side in grid.padded]
+    count = len(masks) * math.prod(blocks)
+    rest = flat.astype(np.min_scalar_type(max(grid.size, count)))
+    block = np.arange(len(masks), dtype=rest.dtype).repeat(np.diff(start))
+    for stride, along in zip(grid.strides, blocks, strict=True):
         step = rest // stride
-        rest = rest - step * stride
-        block = block * (side // _BLOCK_SIDE + 1) + step // _BLOCK_SIDE
-    order = np.argsort(block, kind="stable")
+        rest -= step * stride
+        block *= along
+        block += step // _BLOCK_SIDE
+    order = np.argsort(block.astype(np.min_scalar_type(count)), kind="stable")  # by radix if they are short
     return raster[order], flat[order], start
 
 
@@ -118,13 +119,15 @@ def link_scarcer(
     return swapped, links
 
 
-def link_rows(grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood) -> Links:
+def link_rows(
+    grid: Grid, rows: Indices, columns: Indices, around: Neighbourhood, *, threads: int = 2
+) -> Links:
     """Link every row with the columns within reach; both are flat indices of the grid."""
     if is_plain():
         return _linked_plainly(grid, rows, columns, around)
     near, steps = surroundings(grid, around)
     numbered = number_cells(grid.size, columns)
-    if rows.size < MANY_ROWS:
+    if threads == 1 or rows.size < MANY_ROWS:
         return link_numbered(rows, numbered, near, 0, steps, around.costs)
     with ThreadPoolExecutor(2) as crew:
         halves = np.array_split(rows, 2)
@@ -214,7 +217,20 @@ def empty_state(
     *,
     swapped: bool = False,
 ) -> State:
-    """Make a state in which no row is present yet.
+    """Make a state in which no row is present yet; see `_alone_costs` for the arguments."""
+    return new_state(*_alone_costs(size, candidates, truths, alone_cost, salts, swapped=swapped))
+
+
+def _alone_costs(
+    size: int,
+    candidates: Indices,
+    truths: Indices,
+    alone_cost: int,
+    salts: int | Indices,
+    *,
+    swapped: bool,
+) -> tuple[Indices, Indices, int]:
+    """Return what staying alone costs each row and each column, and the scale of the costs of links.
 
     `size` is the number of pixels of the maps, `candidates` and `truths` are raster indices, `salts` the
     salt of the truth (one for every candidate if there are several truths). The rows are the candidates,
@@ -237,4 +253,4 @@ def empty_state(
     most = (0, alone_cost * scale + (2 << hash_bits))
     of_candidates = scatter(candidates + salts, hash_bits, _CANDIDATE_FACTOR, most[not swapped])
     of_truths = scatter(truths, hash_bits, _TRUTH_FACTOR, most[swapped])
-    return new_state(*((of_truths, of_candidates) if swapped else (of_candidates, of_truths)), scale)
+    return (of_truths, of_candidates, scale) if swapped else (of_candidates, of_truths, scale)

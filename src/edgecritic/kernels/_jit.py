@@ -144,7 +144,7 @@ def compile_beside(function: Callable[..., Any], program: str) -> None:
 
     Whoever calls the kernel before that is done waits.
     """
-    if _CODE is not None and not _mode.plain:
+    if _CODE is not None and not _mode.plain and "compiled" not in vars(function):
         from edgecritic.kernels._beside import begin
 
         begin(name_of(function), program, _CODE)

@@ -9,15 +9,16 @@ the matching of what they have looked at is optimal after each.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
 from edgecritic.kernels._jit import kernel
-from edgecritic.kernels.arrays import Bools, Int32s
-from edgecritic.kernels.auction import MANY_ROWS, cheapest_two, hold_auction
+from edgecritic.kernels.arrays import Bools, Int32s, Int64s
+from edgecritic.kernels.auction import MANY_ROWS, bid, hold_auction
 from edgecritic.kernels.links import Links, from_columns
-from edgecritic.kernels.search import Search, find_end
-from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
+from edgecritic.kernels.search import Search, find_end, new_search
+from edgecritic.kernels.state import ABSENT, ALONE, FAR, Side, State, new_state
 
 __all__ = ["add", "settle", "solve", "solve_by_auction"]
 
@@ -50,110 +51,100 @@ def settle(links: Links, state: State, search: Search, owed: int) -> int:
 
 
 @kernel
-def _bid(links: Links, state: State, new: int) -> int:
-    """Let a row, and those it drives out, bid for columns a few times.
-
-    A bidder takes its cheapest column and raises that column's price until its second choice is as
-    good. Return the row that is left without a column, or `ALONE` if there is none.
-    """
-    row_mate, row_price, row_alone = state.rows.mate, state.rows.price, state.rows.alone
-    column_mate, column_price = state.columns.mate, state.columns.price
-    row = new
-    for _ in range(_MOST_BIDS):
-        column, first, second = cheapest_two(links, column_price, state.scale, row, row_alone[row])
-        row_mate[row] = column
-        if column == ALONE:
-            row_price[row] = first
-            return ALONE
-        column_price[column] -= second - first
-        row_price[row] = second
-        loser = column_mate[column]
-        column_mate[column] = row
-        if loser == ALONE:
-            return ALONE
-        row_mate[loser] = ABSENT
-        row = loser
-    return row
-
-
-@kernel
-def _take_out(links: Links, state: State) -> Int32s:
-    """Take the rows that have links out of the problem, and return them; the others stay alone."""
-    mate, price, alone = state.rows.mate, state.rows.price, state.rows.alone
-    rows = np.empty(mate.size, dtype=np.int32)
-    count = 0
-    for row in range(mate.size):
-        mate[row] = ALONE
-        price[row] = alone[row]
-        if links.start[row + 1] > links.start[row]:
-            mate[row] = ABSENT
-            rows[count] = row
-            count += 1
-    return rows[:count]
-
-
-@kernel
 def _add_waiting(
-    links: Links, state: State, search: Search, waiting: Bools, first: int, most_visits: int | np.int64
-) -> int:
-    """Add waiting rows from `first` on until the searches have visited many nodes; return the next row."""
+    links: Links, state: State, waiting: Bools, first: int, most_visits: int | np.int64
+) -> tuple[int, int]:
+    """Add waiting rows from `first` on until the searches have visited many nodes.
+
+    Return the next row and the number of visits.
+    """
+    search = new_search(max(state.rows.mate.size, state.columns.mate.size))
     for row in range(first, waiting.size):
         if search.visits[0] > most_visits:
-            return row
+            return row, search.visits[0]
         if waiting[row]:
             add(links, state, search, row)
-    return int(waiting.size)
+    return waiting.size, search.visits[0]
 
 
 @kernel
-def _bid_and_add(
-    links: Links, state: State, search: Search, order: Int32s, most_visits: int | np.int64
-) -> tuple[Bools, int]:
-    """Let rows bid, then add those that wait; return which waited, and the next row as `_add_waiting`."""
-    waiting = np.zeros(state.rows.mate.size, dtype=np.bool_)
-    for row in order:
-        loser = _bid(links, state, row)
-        if loser != ALONE:
-            waiting[loser] = True
-    search.visits[0] = 0
-    return waiting, _add_waiting(links, state, search, waiting, 0, most_visits)
+def _bid_and_add(links: Links, state: State, most_visits: int | np.int64) -> tuple[Bools, int, int]:
+    """Let absent rows bid, then add those that wait; return which waited, and then as `_add_waiting`.
+
+    Rows without links stay alone.
+    """
+    mate = state.rows.mate
+    waiting = np.zeros(mate.size, dtype=np.bool_)
+    for row in range(mate.size):
+        if mate[row] != ABSENT or waiting[row]:
+            continue
+        if links.start[row + 1] == links.start[row]:
+            mate[row] = ALONE
+            state.rows.price[row] = state.rows.alone[row]
+            continue
+        last = bid(links, state, row, _MOST_BIDS)
+        waiting[last] = mate[last] == ABSENT
+    done, visits = _add_waiting(links, state, waiting, 0, most_visits)
+    return waiting, done, visits
 
 
 @kernel
-def _settle_owed(links: Links, state: State, search: Search) -> None:
+def _settle_owed(links: Links, state: State) -> None:
     """Settle all columns that are owed; `links` are those of the columns."""
     columns = state.columns
+    search = new_search(max(state.rows.mate.size, columns.mate.size))
     for column in range(columns.mate.size):
         if columns.mate[column] == ALONE and columns.price[column] < columns.alone[column]:
             settle(links, state, search, column)
 
 
-def solve_by_auction(links: Links, state: State, search: Search) -> None:
+def solve_by_auction(links: Links, state: State) -> None:
     """Solve a whole problem from the prices of an auction on, whatever the state was before."""
-    left = hold_auction(links, state)
+    hold_auction(links, state)
     columns = state.columns.mate.size
     if state.rows.mate.size < MANY_ROWS:
-        _bid_and_add(links, state, search, left, FAR)
+        _bid_and_add(links, state, FAR)
         column_links = from_columns(links, columns)
     else:
         with ThreadPoolExecutor(1) as beside:
             made = beside.submit(from_columns, links, columns)
-            _bid_and_add(links, state, search, left, FAR)
+            _bid_and_add(links, state, FAR)
         column_links = made.result()
-    _settle_owed(column_links, state, search)
+    _settle_owed(column_links, state)
 
 
-def solve(links: Links, state: State, search: Search) -> None:
-    """Bring all rows into an empty problem.
+def solve(links: Links, alone_rows: Int64s, alone_columns: Int64s, scale: int) -> State:
+    """Return the optimum of a problem; see `edgecritic.kernels.state`.
 
     Most rows find their column by bidding; the others are added by searches, in the order of their numbers
     because neighbours share memory. If these visit many nodes, the problem is solved by an auction.
     Not a kernel, so that the auction, which few problems need, is compiled only for them.
     """
-    rows = state.rows.mate.size
+    rows = alone_rows.size
     most = _FEW_VISITS + _VISITS_OF_ROW * rows
-    waiting, done = _bid_and_add(links, state, search, _take_out(links, state), most)
+    *arrays, limit, waiting, done, visits = _begin(*links, alone_rows, alone_columns, scale, most)
+    mate, price, column_mate, column_price = arrays
+    columns = Side(column_mate, column_price, alone_columns, np.int64(0))
+    state = State(Side(mate, price, alone_rows, limit), columns, np.int64(scale))
     if _GOING_WELL * rows <= done < rows:
-        done = _add_waiting(links, state, search, waiting, done, _MANY_VISITS_OF_ROW * rows)
+        done, _ = _add_waiting(links, state, waiting, done, _MANY_VISITS_OF_ROW * rows - visits)
     if done < rows:
-        solve_by_auction(links, state, search)
+        solve_by_auction(links, state)
+    return state
+
+
+@kernel
+def _begin(
+    start: Int64s,
+    other: Int32s,
+    cost: Int32s,
+    alone_rows: Int64s,
+    alone_columns: Int64s,
+    scale: int,
+    most: int,
+) -> tuple[Any, ...]:
+    """Make the state and bring rows in; arrays that stand alone pass between kernels and Python sooner."""
+    state = new_state(alone_rows, alone_columns, scale)
+    waiting, done, visits = _bid_and_add(Links(start, other, cost), state, most)
+    rows, columns = state.rows, state.columns
+    return rows.mate, rows.price, columns.mate, columns.price, rows.price_limit, waiting, done, visits

@@ -32,7 +32,7 @@ from edgecritic.kernels.arrays import Bytes, Int32s, Int64s
 from edgecritic.kernels.links import Links
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
-__all__ = ["MANY_ROWS", "cheapest_two", "cut_in_halves", "hold_auction"]
+__all__ = ["MANY_ROWS", "bid", "cut_in_halves", "hold_auction"]
 
 MANY_ROWS = 50_000
 """So many are worth a second thread."""
@@ -42,8 +42,8 @@ _FIRST_STEP = 8  # bits less than the cost of staying alone: about half the long
 _FINER = 3  # bits, from one round to the next
 _RAISED = 5  # steps, after a round
 _FEW_BIDS_OF_ROW = 2  # of regular maps, which halves would spoil
-_TURNS = 3
-_FEW_BIDDERS = 100
+_TURNS = 50  # a few rows that fight for long do so in both halves at once, and take fewer bids
+_FEW_BIDDERS = 4
 _BETWEEN = np.uint8(2)
 _NOBODY = np.uint8(3)
 
@@ -70,10 +70,36 @@ def cheapest_two(
     return column, first, second
 
 
-def hold_auction(links: Links, state: State) -> Int32s:
+@inlined
+def bid(links: Links, state: State, new: int, most: int) -> int:
+    """Let a new row, and those it drives out, bid for columns at most so many times; return the last of them.
+
+    A bidder takes its cheapest column and raises that column's price until its second choice is as good. The
+    last one is `ABSENT` if it was driven out and still needs a place.
+    """
+    rows, columns = state.rows, state.columns
+    row = new
+    for _ in range(most):
+        column, first, second = cheapest_two(links, columns.price, state.scale, row, rows.alone[row])
+        rows.mate[row] = column
+        if column == ALONE:
+            rows.price[row] = first
+            break
+        columns.price[column] -= second - first
+        rows.price[row] = second
+        loser = columns.mate[column]
+        columns.mate[column] = row
+        if loser == ALONE:
+            break
+        rows.mate[loser] = ABSENT
+        row = loser
+    return row
+
+
+def hold_auction(links: Links, state: State) -> None:
     """Give columns to rows, and to both the prices that `edgecritic.kernels.state` asks for.
 
-    Returned are the rows that are absent, in the order of their numbers. Columns that are alone may be owed.
+    Some rows are absent in the end, and columns that are alone may be owed.
     """
     rows, scale = state.rows.mate.size, state.scale
     everyone = np.zeros(rows, dtype=np.uint8)
@@ -84,12 +110,11 @@ def hold_auction(links: Links, state: State) -> Int32s:
         bidders = bidders[:left]
         halves = cut_in_halves(links, state.columns.mate.size) if left > 0 else []
     for rounds in range(_ROUNDS - 1, -1, -1):
-        bid = partial(_bid_in_turn, links, state, step * scale)
-        bid(_bid_in_halves(bid, state, bidders, halves), everyone, 0, FAR)
+        bid_in_turn = partial(_bid_in_turn, links, state, step * scale)
+        bid_in_turn(_bid_in_halves(bid_in_turn, state, bidders, halves), everyone, 0, FAR)
         raised = _RAISED * step if rounds > 0 else np.int64(0)
         step = max(np.int64(1), step >> _FINER) if rounds > 0 else np.int64(0)
         bidders = _give_up(links, state, raised * scale, step * scale)
-    return bidders
 
 
 def cut_in_halves(links: Links, columns: int) -> list[Bytes]:
@@ -99,7 +124,10 @@ def cut_in_halves(links: Links, columns: int) -> list[Bytes]:
 
 
 def _bid_in_halves(
-    bid: Callable[[Int32s, Bytes, int, np.int64], int], state: State, bidders: Int32s, halves: list[Bytes]
+    bid_in_turn: Callable[[Int32s, Bytes, int, np.int64], int],
+    state: State,
+    bidders: Int32s,
+    halves: list[Bytes],
 ) -> Int32s:
     """Let the halves of the rows bid at the same time, cut in two places in turn; return who is left.
 
@@ -108,7 +136,7 @@ def _bid_in_halves(
     with ThreadPoolExecutor(2) as crew:
         for half_of in halves * _TURNS:
             own = half_of[bidders]
-            work = [crew.submit(bid, bidders[own == half], half_of, half, FAR) for half in (0, 1)]
+            work = [crew.submit(bid_in_turn, bidders[own == half], half_of, half, FAR) for half in (0, 1)]
             for half in work:
                 half.result()
             bidders = np.flatnonzero(state.rows.mate == ABSENT)[::-1].astype(np.int32)

@@ -8,11 +8,14 @@ import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
 from edgecritic.kernels.arrays import Bools, Int32s, Int64s
-from edgecritic.kernels.links import Groups, Links, WebOfLinks, sort_groups
+from edgecritic.kernels.auction import bid
+from edgecritic.kernels.links import Groups, WebOfLinks, sort_groups
 from edgecritic.kernels.search import Search, find_end, new_search
 from edgecritic.kernels.state import ABSENT, ALONE, State
 
 __all__ = ["Changing", "new_changing", "sweep"]
+
+_MOST_BIDS = 2  # of a row and those it drives out, before a search takes over
 
 _ASKS_TOO_MUCH = -(2**61)
 """The price of an absent row: no way goes to it, and a search need not ask who its mate is."""
@@ -21,15 +24,12 @@ _ASKS_TOO_MUCH = -(2**61)
 class Changing(NamedTuple):
     """A problem that changes, and the counts that are kept of it.
 
-    `search` is the memory of searches for columns, `offers` of those for rows. `present` tells which pixels
-    are candidates, `partners` how many of a pixel's rows are matched, and `counts` is (matched rows, pixels
-    with a partner).
+    `present` tells which pixels are candidates, `partners` how many of a pixel's rows are matched, and
+    `counts` is (matched rows, pixels with a partner).
     """
 
     web: WebOfLinks
     state: State
-    search: Search
-    offers: Search
     present: Bools
     partners: Int32s
     counts: Int64s
@@ -41,8 +41,6 @@ def new_changing(web: WebOfLinks, state: State, pixels: int) -> Changing:
     return Changing(
         web=web,
         state=state,
-        search=new_search(state.columns.mate.size),
-        offers=new_search(state.rows.mate.size),
         present=np.zeros(pixels, dtype=np.bool_),
         partners=np.zeros(pixels, dtype=np.int32),
         counts=np.zeros(2, dtype=np.int64),
@@ -50,38 +48,26 @@ def new_changing(web: WebOfLinks, state: State, pixels: int) -> Changing:
 
 
 @inlined
-def _take_free(links: Links, state: State, row: int) -> int:
-    """Give a new row its cheapest place if nobody has it: return the column or `ALONE`, else `ABSENT`."""
-    price, mate, scale = state.columns.price, state.columns.mate, state.scale
-    best = state.rows.alone[row]
-    column = ALONE
-    for link in range(links.start[row], links.start[row + 1]):
-        scaled = links.cost[link] * scale
-        if scaled >= best:
-            break
-        value = scaled - price[links.other[link]]
-        if value < best:
-            best = value
-            column = links.other[link]
-    if column != ALONE and mate[column] != ALONE:
-        return ABSENT
-    state.rows.price[row] = best
-    state.rows.mate[row] = column
-    if column != ALONE:
-        mate[column] = row
-    return column
-
-
-@inlined
-def _update(problem: Changing, removed: Int32s, added: Int32s, owed: Int32s, turns: Int32s, size: int) -> int:
+def _update(
+    problem: Changing,
+    search: Search,
+    offers: Search,
+    removed: Int32s,
+    added: Int32s,
+    owed: Int32s,
+    turns: Int32s,
+    size: int,
+) -> int:
     """Take rows out and bring rows in; the matching is optimal again at the end.
 
     New rows are brought in before the columns that lost their rows are settled: a row that moved by a
-    pixel then simply takes over the column of its predecessor. Those whose cheapest place is free come first;
-    the others search for theirs.
+    pixel then simply takes over the column of its predecessor. All bid, in the order of their numbers because
+    neighbours share memory; then those that are left without a place search for one.
 
     Behind the first `size` entries of `turns` comes the pixel of every row that is matched now, and ~pixel
-    of every row that no longer is; returned is the new size. `owed` is work space, and so is `added` at last.
+    of every row that no longer is (a new one that finds no place in the end may come twice); returned is the
+    new size. `search` is the memory of searches for columns, `offers` of those for rows; `owed` is work
+    space, and so is `added` at last.
     """
     pixel_of = problem.web.pixel_of
     rows, columns, scale = problem.state
@@ -99,27 +85,27 @@ def _update(problem: Changing, removed: Int32s, added: Int32s, owed: Int32s, tur
     waiting = 0
     for at in range(added.size):
         row = added[at]
-        column = _take_free(problem.web.rows, problem.state, row)
-        if column >= 0:
+        last = bid(problem.web.rows, problem.state, row, _MOST_BIDS)
+        if last != row or rows.mate[row] != ALONE:
             turns[size] = pixel_of[row]
             size += 1
-        elif column == ABSENT:
-            added[waiting] = row
+        if rows.mate[last] == ABSENT:
+            added[waiting] = last
             waiting += 1
+        elif last != row and rows.mate[last] == ALONE:
+            turns[size] = ~pixel_of[last]
+            size += 1
     for at in range(waiting):
         row = added[at]
         rows.price[row] = 0  # no price of a column is above 0, so no reduced cost is below
-        loser, column = find_end(problem.web.rows, rows, columns, scale, problem.search, row)
-        if column != ALONE or loser != row:
-            turns[size] = pixel_of[row]
+        loser, column = find_end(problem.web.rows, rows, columns, scale, search, row)
+        if column == ALONE:
+            turns[size] = ~pixel_of[loser]
             size += 1
-            if column == ALONE:
-                turns[size] = ~pixel_of[loser]
-                size += 1
     for at in range(owed_count):
         column = owed[at]
         if columns.mate[column] == ALONE and columns.price[column] < columns.alone[column]:
-            _, winner = find_end(problem.web.columns, columns, rows, scale, problem.offers, column)
+            _, winner = find_end(problem.web.columns, columns, rows, scale, offers, column)
             if winner != ALONE:
                 turns[size] = pixel_of[winner]
                 size += 1
@@ -141,14 +127,12 @@ def _rows_of(pixels: Groups, row_at: Int32s) -> Groups:
 
 
 @kernel
-def _nearest_first(rows: Groups, links: Links) -> Groups:
-    """Sort the rows of every step by their cheapest links, which makes rivals rare."""
-    cheapest = np.empty(rows.members.size, dtype=np.int32)
-    largest = 0
-    for at in range(cheapest.size):
-        cheapest[at] = links.cost[links.start[rows.members[at]]]
-        largest = max(largest, cheapest[at])
-    return sort_groups(rows, cheapest, largest + 1)
+def _in_order(rows: Groups, first: int, last: int) -> Groups:
+    """Sort the rows of every step, numbered from `first` to `last` − 1."""
+    keys = np.empty(rows.members.size, dtype=np.int32)
+    for at in range(keys.size):
+        keys[at] = rows.members[at] - first
+    return sort_groups(rows, keys, last - first)
 
 
 @kernel
@@ -161,17 +145,19 @@ def _follow(problem: Changing, gained: Groups, lost: Groups, turns: Int32s, star
     steps = gained.start.size - 1
     row_at = np.empty(problem.present.size, dtype=np.int32)
     owed = np.empty(lost.members.size, dtype=np.int32)
+    search = new_search(problem.state.columns.mate.size)
+    offers = new_search(problem.state.rows.mate.size)
     size = 0
     for map_number in range(web.row_start.size - 1):
         row_at[:] = -1
         for row in range(web.row_start[map_number], web.row_start[map_number + 1]):
             row_at[web.pixel_of[row]] = row
-        new = _nearest_first(_rows_of(gained, row_at), web.rows)
+        new = _in_order(_rows_of(gained, row_at), web.row_start[map_number], web.row_start[map_number + 1])
         gone = _rows_of(lost, row_at)
         for step in range(steps):
             removed = gone.members[gone.start[step] : gone.start[step + 1]]
             added = new.members[new.start[step] : new.start[step + 1]]
-            size = _update(problem, removed, added, owed, turns, size)
+            size = _update(problem, search, offers, removed, added, owed, turns, size)
             start[map_number * steps + step + 1] = size
 
 

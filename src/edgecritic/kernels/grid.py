@@ -147,10 +147,8 @@ class Grid(NamedTuple):
 
     @classmethod
     def around(cls, shape: Sequence[int], radii: Sequence[int]) -> Grid:
-        """Make the grid of an array of `shape` with a margin of `radii` on every side."""
-        padded = tuple(n + 2 * r for n, r in zip(shape, radii, strict=True))
-        strides = tuple(math.prod(padded[axis + 1 :]) for axis in range(len(padded)))
-        return cls(tuple(shape), tuple(radii), padded, strides)
+        """Return the grid of an array of `shape` with a margin of `radii` on every side."""
+        return _grid(tuple(shape), tuple(radii))
 
     @property
     def size(self) -> int:
@@ -193,3 +191,10 @@ class Grid(NamedTuple):
     def _corner(self) -> int:
         """Flat index of the first pixel."""
         return sum(radius * stride for radius, stride in zip(self.radii, self.strides, strict=True))
+
+
+@functools.lru_cache(maxsize=64)  # most images of a run have one of a few shapes
+def _grid(shape: tuple[int, ...], radii: tuple[int, ...]) -> Grid:
+    padded = tuple(n + 2 * r for n, r in zip(shape, radii, strict=True))
+    strides = tuple(math.prod(padded[axis + 1 :]) for axis in range(len(padded)))
+    return Grid(shape, radii, padded, strides)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from edgecritic.kernels._jit import kernel
+from edgecritic.kernels._jit import inlined, kernel
 from edgecritic.kernels.arrays import Int32s, Int64s
 
-__all__ = ["push", "drop_first", "tidy", "shorten"]
+__all__ = ["push", "drop_first", "drop_overtaken", "tidy"]
 
 
 @kernel
@@ -60,14 +58,10 @@ def tidy(keys: Int64s, nodes: Int32s, size: int, arrival: Int64s, price: Int64s)
     return kept
 
 
-@kernel
-def shorten(keys: Int64s, nodes: Int32s, size: int, arrival: Int64s, price: Int64s) -> int:
-    """Throw entries out of an unsorted list that were overtaken by a shorter way; return how many stay."""
-    kept = 0
-    for at in range(np.uint64(size)):
-        key = keys[at]
-        node = np.uint32(nodes[at])
-        keys[np.uint64(kept)] = key
-        nodes[np.uint64(kept)] = node
-        kept += int(key == arrival[node] - price[node])
-    return kept
+@inlined
+def drop_overtaken(keys: Int64s, nodes: Int32s, size: int, arrival: Int64s, price: Int64s) -> int:
+    """Take entries that were overtaken out of a heap until the first is none; return how many stay."""
+    while size > 0 and keys[0] != arrival[nodes[0]] - price[nodes[0]]:
+        drop_first(keys, nodes, size)
+        size -= 1
+    return size

@@ -23,14 +23,17 @@ import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
 from edgecritic.kernels.arrays import Int32s, Int64s
-from edgecritic.kernels.heap import drop_first, push, shorten, tidy
+from edgecritic.kernels.heap import drop_first, drop_overtaken, push, tidy
 from edgecritic.kernels.links import Links
 from edgecritic.kernels.state import ALONE, FAR, Side
 
 __all__ = ["Search", "new_search", "find_end"]
 
 _STRIDE = 64
-"""From one horizon to the next, in units of cost (hundredths of a pixel): see `Search`."""
+"""From the nearest node to the horizon, in units of cost (hundredths of a pixel): see `Search`."""
+
+_FEW = 24
+_ELSEWHERE = np.int32(-1)
 
 
 class Search(NamedTuple):
@@ -41,19 +44,21 @@ class Search(NamedTuple):
     better than a known one are left without a look at the price. Between searches it is `FAR` for all.
 
     Nodes at the distance that the search has come to wait in the stack `near` (most are reached over links
-    of reduced cost 0), those nearer than the *horizon* in a heap, the others in the unsorted list `far`,
-    and most of these are never visited. When the heap is empty, the horizon moves to one stride beyond the
-    nearest of the list: a long stride sorts nodes that nobody visits, a short one runs through the list
-    often. The first horizon is the root, so that a search over links of reduced cost 0 never sorts.
+    of reduced cost 0), the others in the unsorted list `far`. Every node is there once, and `place` tells
+    where, so that a shorter way changes its entry. Of a few nodes the nearest is found by a look at all of
+    them. Of more, those nearer than the *horizon*, one stride beyond the nearest, move into a heap, as do
+    those that are reached then, and the others are not looked at before the heap is empty: most of them are
+    never visited. A long stride sorts nodes that nobody visits, a short one runs through the list often.
 
-    An entry of heap or list is *overtaken* when its node is reached by a shorter way, and then stays until
-    it is met. At most one entry per node is not overtaken, so 2·nodes entries are always enough: what is
-    full has room for as many new ones as there are nodes once the overtaken are thrown out. The stack and
-    the other lists take every node once.
+    An entry of the heap is *overtaken* when its node is reached by a shorter way, and then stays until it is
+    met. At most one entry per node is not overtaken, so 2·nodes entries are always enough: a heap that is
+    full has room for as many new ones as there are nodes once the overtaken are thrown out. The list needs
+    room for every node and, behind them, for those that are reached from one node.
     """
 
     arrival: Int64s
     via: Int32s
+    place: Int32s
     seen: Int32s
     done: Int32s
     near: Int32s
@@ -64,12 +69,14 @@ class Search(NamedTuple):
     visits: Int64s
 
 
+@kernel
 def new_search(nodes: int) -> Search:
     """Make the memory for a problem with at most `nodes` rows and as many columns."""
     entries = 2 * nodes + 64
     return Search(
         arrival=np.full(nodes, FAR, dtype=np.int64),
         via=np.empty(nodes, dtype=np.int32),
+        place=np.empty(nodes, dtype=np.int32),
         seen=np.empty(nodes + 1, dtype=np.int32),
         done=np.empty(nodes, dtype=np.int32),
         near=np.empty(nodes + 1, dtype=np.int32),
@@ -85,31 +92,51 @@ def new_search(nodes: int) -> Search:
 def _advance(
     keys: Int64s,
     nodes: Int32s,
-    distant: int,
+    place: Int32s,
+    count: int,
     stride: np.int64,
-    arrival: Int64s,
-    price: Int64s,
     heap_key: Int64s,
     heap_node: Int32s,
 ) -> tuple[int, int, np.int64]:
     """Move the nearest of the unsorted list into the empty heap; return both sizes and the horizon."""
-    distant = shorten(keys, nodes, distant, arrival, price)
     nearest = FAR
-    for at in range(np.uint64(distant)):
+    for at in range(np.uint64(count)):
         nearest = min(nearest, keys[at])
     horizon = nearest + stride
     heap = kept = 0
-    for at in range(np.uint64(distant)):
+    for at in range(np.uint64(count)):
         key = keys[at]
-        node = nodes[at]
+        node: Any = np.uint32(nodes[at])
         if key < horizon:
             push(heap_key, heap_node, heap, key, node)
+            place[node] = _ELSEWHERE
             heap += 1
         else:
             keys[np.uint64(kept)] = key
             nodes[np.uint64(kept)] = node
+            place[node] = kept
             kept += 1
     return heap, kept, horizon
+
+
+@inlined
+def _nearest(keys: Int64s, count: int) -> Any:
+    """Return where the least of some keys is; without branches, which the processor would guess wrong."""
+    least = keys[0]
+    where: Any = np.uint64(0)
+    for at in range(np.uint64(1), np.uint64(count)):
+        where = at if keys[at] < least else where
+        least = min(least, keys[at])
+    return where
+
+
+@inlined
+def _take_out(keys: Int64s, nodes: Int32s, place: Int32s, at: Any, last: Any) -> None:
+    """Let the last entry of the unsorted list have the place of one that leaves it."""
+    node: Any = np.uint32(nodes[last])
+    keys[at] = keys[last]
+    nodes[at] = node
+    place[node] = at
 
 
 @inlined
@@ -124,10 +151,10 @@ def find_end(
     start, linked, cost = links.start, links.other, links.cost
     price, alone, their_price, their_mate = ours.price, ours.alone, theirs.price, theirs.mate
     their_limit = theirs.price_limit
-    arrival, via, seen, done, near = search.arrival, search.via, search.seen, search.done, search.near
-    keys, nodes = search.heap_key, search.heap_node
+    arrival, via, place, seen = search.arrival, search.via, search.place, search.seen
+    done, near = search.done, search.near
+    heap_key, heap_node = search.heap_key, search.heap_node
     far_key, far_node = search.far_key, search.far_node
-    stride = _STRIDE * scale
 
     best = alone[root] - price[root]
     end = root
@@ -137,16 +164,14 @@ def find_end(
     passed = -price[root]  # distance of `one`, which is `now`, less its price
     horizon = now
     heap = waiting = distant = seen_count = done_count = 0
+    other: Any
     while True:
-        first, last = start[one], start[one + 1]
-        if distant + last - first > far_key.size:
-            distant = shorten(far_key, far_node, distant, arrival, their_price)
         reached = distant  # behind the list: what is reached by a shorter way than before
-        for link in range(np.uint64(first), np.uint64(last)):
+        for link in range(np.uint64(start[one]), np.uint64(start[one + 1])):
             reaching = passed + cost[link] * scale
             if reaching - their_limit >= best:
                 break
-            other: Any = np.uint32(linked[link])  # no index counts from the end, so none has a sign
+            other = np.uint32(linked[link])  # no index counts from the end, so none has a sign
             distance = reaching - their_price[other]
             far_key[np.uint64(reached)] = distance
             far_node[np.uint64(reached)] = other
@@ -160,45 +185,56 @@ def find_end(
                     end = one
                     other_end = other
                 continue
+            is_new = arrival[other] == FAR
             seen[np.uint64(seen_count)] = other
-            seen_count += int(arrival[other] == FAR)
+            seen_count += int(is_new)
             arrival[other] = distance + their_price[other]
             via[other] = one
-            if (distance < horizon) & (distance != now):
-                if heap == keys.size:
-                    heap = tidy(keys, nodes, heap, arrival, their_price)
-                push(keys, nodes, heap, distance, other)
-                heap += 1
+            if distance > horizon:
+                listed = np.uint64(distant if is_new else place[other])
+                far_key[listed] = distance
+                far_node[listed] = other
+                place[other] = listed
+                distant += int(is_new)
                 continue
-            near[np.uint64(waiting)] = other
-            waiting += int(distance == now)
-            far_key[np.uint64(distant)] = distance
-            far_node[np.uint64(distant)] = other
-            distant += int(distance != now)
+            if not is_new and place[other] != _ELSEWHERE:
+                distant -= 1
+                _take_out(far_key, far_node, place, np.uint64(place[other]), np.uint64(distant))
+            place[other] = _ELSEWHERE
+            if distance == now:
+                near[np.uint64(waiting)] = other
+                waiting += 1
+                continue
+            if heap == heap_key.size:
+                heap = tidy(heap_key, heap_node, heap, arrival, their_price)
+            push(heap_key, heap_node, heap, distance, other)
+            heap += 1
         if now >= best:
             break
-        found = waiting > 0
-        if found:
+        if waiting > 0:
             waiting -= 1
-            other = np.uint32(near[waiting])
-        while not found:
-            if heap == 0:
-                if distant == 0:
-                    break
+            other = np.uint32(near[np.uint64(waiting)])
+        else:
+            heap = drop_overtaken(heap_key, heap_node, heap, arrival, their_price)
+            if heap == 0 and distant > _FEW:
                 heap, distant, horizon = _advance(
-                    far_key, far_node, distant, stride, arrival, their_price, keys, nodes
+                    far_key, far_node, place, distant, _STRIDE * scale, heap_key, heap_node
                 )
-                if heap == 0:
-                    break
-            if keys[0] >= best:
+            if heap > 0:
+                now = heap_key[0]
+                other = np.uint32(heap_node[0])
+                drop_first(heap_key, heap_node, heap)
+                heap -= 1
+            elif distant > 0:
+                nearest = _nearest(far_key, distant)
+                now = horizon = far_key[nearest]
+                other = np.uint32(far_node[nearest])
+                distant -= 1
+                _take_out(far_key, far_node, place, nearest, np.uint64(distant))
+            else:
                 break
-            now = keys[0]
-            other = np.uint32(nodes[0])
-            found = now == arrival[other] - their_price[other]
-            drop_first(keys, nodes, heap)
-            heap -= 1
-        if not found:
-            break
+            if now >= best:
+                break
         done[done_count] = other
         done_count += 1
         one = their_mate[other]

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Int32s, Int64s
 
 __all__ = ["ABSENT", "ALONE", "FAR", "Side", "State", "new_state"]
@@ -55,14 +56,18 @@ class State(NamedTuple):
     scale: np.int64
 
 
+@kernel
 def new_state(alone_rows: Int64s, alone_columns: Int64s, scale: int) -> State:
     """Make the state of a problem whose rows are all absent."""
-    mates = np.empty(alone_rows.size, dtype=np.int32), np.empty(alone_columns.size, dtype=np.int32)
-    mates[0].fill(ABSENT)
-    mates[1].fill(ALONE)
-    limit = np.int64(alone_rows.max() if alone_rows.size else 0)
-    return State(
-        Side(mates[0], np.zeros(alone_rows.size, dtype=np.int64), alone_rows, limit),
-        Side(mates[1], alone_columns.copy(), alone_columns, np.int64(0)),
-        np.int64(scale),
-    )
+    row_mate, column_mate = np.empty(alone_rows.size, np.int32), np.empty(alone_columns.size, np.int32)
+    row_price, column_price = np.empty(alone_rows.size, np.int64), np.empty(alone_columns.size, np.int64)
+    limit = np.int64(0)
+    for row in range(alone_rows.size):
+        row_mate[row] = ABSENT
+        row_price[row] = 0
+        limit = max(limit, alone_rows[row])
+    for column in range(alone_columns.size):
+        column_mate[column] = ALONE
+        column_price[column] = alone_columns[column]
+    rows = Side(row_mate, row_price, alone_rows, limit)
+    return State(rows, Side(column_mate, column_price, alone_columns, np.int64(0)), np.int64(scale))
