@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from edgecritic.kernels._jit import kernel
+from edgecritic.kernels.arrays import prefetch
 
 pytestmark = [
     pytest.mark.kernels,
@@ -298,3 +299,22 @@ def test_a_numba_that_is_not_known_compiles_in_its_own_way(monkeypatch):
     assert "edgecritic" not in made._compiler.pipeline_class.__module__
     monkeypatch.undo()
     assert "edgecritic" in compiled(give_longer)._compiler.pipeline_class.__module__
+
+
+@kernel
+def _sum_with_prefetch(values, ahead):
+    total = 0
+    for at in range(values.size):
+        prefetch(values, np.uint64(at + ahead))
+        total += values[at]
+    return total
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_memory_is_fetched_early_even_behind_the_end(dtype):
+    """It is an instruction of the processor, which never fails and changes nothing."""
+    values = np.arange(100, dtype=dtype)
+    made = compiled(_sum_with_prefetch.py_func)
+    assert made(values, 8) == made(values, 2**40) == values.sum()
+    assert "call void @llvm.prefetch" in made.inspect_llvm(made.signatures[0])
+    assert prefetch(values, np.uint64(3)) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from edgecritic.inputs import (
     mask_of,
 )
 from edgecritic.kernels import _jit
+from edgecritic.kernels.arrays import Int32s
 from edgecritic.kernels.changing import new_changing, sweep
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.links import Groups, Links, WebOfLinks, from_columns, link_maps
@@ -232,7 +234,8 @@ def _linked_by_rows(
     for first, last in itertools.pairwise(map_start):
         links = link_rows(grid, places, columns[first:last], around, threads=1)
         near = np.flatnonzero(links.start[1:] > links.start[:-1])
-        parts.append(Links(links.start[near] + size, links.other + np.int32(first), links.cost))
+        columns_of = links.other + np.int32(first) if first else links.other
+        parts.append(Links(links.start[near] + size, columns_of, links.cost))
         pixels.append(near.astype(np.int32))
         size += links.other.size
         if size > MOST_LINKS:
@@ -240,11 +243,16 @@ def _linked_by_rows(
     starts, others, costs = zip(*parts, strict=True)
     none = np.zeros(0, dtype=np.int32)
     return WebOfLinks(
-        Links(np.concatenate([*starts, [size]]), np.concatenate(others), np.concatenate(costs)),
+        Links(np.concatenate([*starts, [size]]), _joined(others), _joined(costs)),
         Links(np.zeros(0, dtype=np.int64), none, none),
-        np.concatenate(pixels),
+        _joined(pixels),
         np.cumsum([0, *(part.size for part in pixels)]),
     )
+
+
+def _joined(parts: Sequence[Int32s]) -> Int32s:
+    """Return all parts as one array, without a copy if there is one only."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def compile_beside() -> None:

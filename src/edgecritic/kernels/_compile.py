@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
@@ -84,8 +85,17 @@ def _plain_type(given: Any) -> Any:
 
 
 def type_of_instruction(name: str) -> Any:
-    """Return the type of a function of a uint64 that is an instruction of LLVM and gives an int64."""
+    """Return the type of a function that is an instruction of LLVM.
 
+    It takes a uint64 and gives an int64, but for ``prefetch``, which takes an array and an index.
+    """
+    made = _prefetch if name == "prefetch" else _bit_instruction(name)
+    context = cpu_target.typing_context
+    context.refresh()  # so that it knows what was made
+    return context.resolve_value_type(made)
+
+
+def _bit_instruction(name: str) -> Any:
     @intrinsic
     def made(_typing: Any, _word: Any) -> Any:
         def code(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
@@ -93,9 +103,21 @@ def type_of_instruction(name: str) -> Any:
 
         return types.int64(types.uint64), code
 
-    context = cpu_target.typing_context
-    context.refresh()  # so that it knows what was made
-    return context.resolve_value_type(made)
+    return made
+
+
+@intrinsic
+def _prefetch(_typing: Any, array: Any, _at: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t)
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+        instruction = builder.module.declare_intrinsic("llvm.prefetch", [place.type], kind)
+        builder.call(instruction, [place, word(0), word(3), word(1)])  # to read, more than once, data
+        return context.get_dummy_value()
+
+    return types.none(array, types.uint64), code
 
 
 class KernelCache(NullCache):

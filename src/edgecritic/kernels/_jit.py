@@ -88,16 +88,16 @@ def inlined(function: Function) -> Function:
 
 
 class Instruction:
-    """A function of one word that processors have an instruction for, which kernels that call it use."""
+    """A function that processors have an instruction for, which kernels that call it use."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._name = name
 
-    def __call__(self, word: Any) -> Any:
+    def __call__(self, *args: Any) -> Any:
         """Run the function itself."""
-        return self._function(word)
+        return self._function(*args)
 
     @functools.cached_property
     def _numba_type_(self) -> Any:
@@ -108,7 +108,7 @@ class Instruction:
 
 
 def instruction(name: str) -> Callable[[Function], Function]:
-    """Use what LLVM calls `name` in kernels: it takes a uint64 and returns an int64."""
+    """Use what LLVM calls `name` in kernels: see `edgecritic.kernels._compile.type_of_instruction`."""
 
     def made(function: Function) -> Function:
         return cast("Function", Instruction(function, name))

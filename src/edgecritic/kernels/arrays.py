@@ -1,9 +1,13 @@
-"""The types of the arrays that kernels take and return."""
+"""The types of the arrays that kernels take and return, and what hides how far away memory is."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+from edgecritic.kernels._jit import instruction
 
 __all__ = [
     *(
@@ -18,6 +22,7 @@ __all__ = [
         "Float32s",
         "Float64s",
     ),
+    "prefetch",
 ]
 
 Bools = NDArray[np.bool_]
@@ -30,3 +35,11 @@ UInt32s = NDArray[np.uint32]
 UInt64s = NDArray[np.uint64]
 Float32s = NDArray[np.float32]
 Float64s = NDArray[np.float64]
+
+
+@instruction("prefetch")
+def prefetch(array: NDArray[Any], at: np.uint64) -> None:
+    """Tell the processor that an entry of an array is needed soon, so that nobody waits for memory then.
+
+    In large problems that takes as long as all that is done with the entry; nothing else changes.
+    """

@@ -7,15 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
-from edgecritic.kernels.arrays import Bools, Int32s, Int64s
+from edgecritic.kernels.arrays import Bools, Int32s, Int64s, prefetch
 from edgecritic.kernels.auction import bid
-from edgecritic.kernels.links import Groups, WebOfLinks, sort_groups
+from edgecritic.kernels.links import Groups, Links, WebOfLinks, sort_groups
 from edgecritic.kernels.search import Search, find_end, new_search
-from edgecritic.kernels.state import ABSENT, ALONE, State
+from edgecritic.kernels.state import ABSENT, ALONE, Side, State
 
 __all__ = ["Changing", "new_changing", "sweep"]
 
 _MOST_BIDS = 2  # of a row and those it drives out, before a search takes over
+
+_SOON = 4  # rows ahead: the memory of a row is there when its turn comes
 
 _ASKS_TOO_MUCH = -(2**61)
 """The price of an absent row: no way goes to it, and a search need not ask who its mate is."""
@@ -45,6 +47,20 @@ def new_changing(web: WebOfLinks, state: State, pixels: int) -> Changing:
         partners=np.zeros(pixels, dtype=np.int32),
         counts=np.zeros(2, dtype=np.int64),
     )
+
+
+@inlined
+def _prefetch_rows(links: Links, rows: Side, new: Int32s, at: int) -> None:
+    """Fetch where the links of a row that comes soon begin, and the links of one that comes sooner."""
+    if at + 2 * _SOON < new.size:
+        later = np.uint64(new[at + 2 * _SOON])
+        prefetch(links.start, later)
+        prefetch(rows.alone, later)
+        prefetch(rows.price, later)
+        prefetch(rows.mate, later)
+        first = np.uint64(links.start[new[at + _SOON]])
+        prefetch(links.other, first)
+        prefetch(links.cost, first)
 
 
 @inlined
@@ -85,6 +101,7 @@ def _update(
     waiting = 0
     for at in range(added.size):
         row = added[at]
+        _prefetch_rows(problem.web.rows, rows, added, at)
         last = bid(problem.web.rows, problem.state, row, _MOST_BIDS)
         if last != row or rows.mate[row] != ALONE:
             turns[size] = pixel_of[row]
@@ -146,7 +163,7 @@ def _follow(problem: Changing, gained: Groups, lost: Groups, turns: Int32s, star
     row_at = np.empty(problem.present.size, dtype=np.int32)
     owed = np.empty(lost.members.size, dtype=np.int32)
     search = new_search(problem.state.columns.mate.size)
-    offers = new_search(problem.state.rows.mate.size)
+    offers = new_search(problem.state.rows.mate.size if lost.members.size > 0 else 0)
     size = 0
     for map_number in range(web.row_start.size - 1):
         row_at[:] = -1

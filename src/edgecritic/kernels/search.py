@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
-from edgecritic.kernels.arrays import Int32s, Int64s
+from edgecritic.kernels.arrays import Int32s, Int64s, prefetch
 from edgecritic.kernels.heap import drop_first, drop_overtaken, push, tidy
 from edgecritic.kernels.links import Links
 from edgecritic.kernels.state import ALONE, FAR, Side
@@ -185,6 +185,10 @@ def find_end(
                     end = one
                     other_end = other
                 continue
+            mate = np.uint64(their_mate[other])
+            prefetch(start, mate)
+            prefetch(price, mate)
+            prefetch(alone, mate)
             is_new = arrival[other] == FAR
             seen[np.uint64(seen_count)] = other
             seen_count += int(is_new)
@@ -214,6 +218,10 @@ def find_end(
         if waiting > 0:
             waiting -= 1
             other = np.uint32(near[np.uint64(waiting)])
+            if waiting > 0:
+                first = np.uint64(start[their_mate[np.uint32(near[np.uint64(waiting - 1)])]])
+                prefetch(linked, first)
+                prefetch(cost, first)
         else:
             heap = drop_overtaken(heap_key, heap_node, heap, arrival, their_price)
             if heap == 0 and distant > _FEW:
