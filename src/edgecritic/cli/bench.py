@@ -202,6 +202,9 @@ def _preparing(step: Progress) -> Progress:
     def both(done: int, total: int) -> None:
         step(done, total)
         if done == 1:
+            import numpy.ma
+            import numpy.random  # noqa: F401 - both are imported for the draws of the bootstrap, if not here
+
             from edgecritic.errors import MissingExtraError
             from edgecritic.report import bench, strength  # noqa: F401 - they are imported
             from edgecritic.report.html import prepare_html
