@@ -28,7 +28,7 @@ from functools import partial
 import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
-from edgecritic.kernels.arrays import Bytes, Int32s, Int64s
+from edgecritic.kernels.arrays import Bytes, Int32s, Int64s, prefetch
 from edgecritic.kernels.links import Links
 from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 
@@ -196,8 +196,8 @@ def _bid_in_turn(
 ) -> int:
     """Let bidders, and those of the same half that they drive out, bid until each has a place.
 
-    Who was driven out bids next: the links that it looks at are near in memory. After `most` bids this ends.
-    Returned is how many are left, in front of the bidders.
+    Who was driven out bids after the next one: the links that it looks at are near in memory, and are fetched
+    meanwhile. After `most` bids this ends. Returned is how many are left, in front of the bidders.
     """
     mate, alone = state.rows.mate, state.rows.alone
     column_mate, price = state.columns.mate, state.columns.price
@@ -206,6 +206,10 @@ def _bid_in_turn(
         most -= 1
         count -= 1
         row = bidders[count]
+        following = bidders[max(count - 1, 0)]
+        links_follow = np.uint64(links.start[following])
+        prefetch(links.other, links_follow)
+        prefetch(links.cost, links_follow)
         column, first, second = cheapest_two(links, price, state.scale, row, alone[row])
         mate[row] = column
         if column == ALONE:
@@ -216,7 +220,10 @@ def _bid_in_turn(
         if loser != ALONE:
             mate[loser] = ABSENT
             if half_of[loser] == half:
-                bidders[count] = loser
+                prefetch(links.start, np.uint64(loser))
+                prefetch(alone, np.uint64(loser))
+                bidders[count] = following
+                bidders[max(count - 1, 0)] = loser
                 count += 1
     return count
 
