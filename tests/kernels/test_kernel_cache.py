@@ -149,10 +149,11 @@ started = _beside._processes.get("probe.first") is not None
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_kernel_is_compiled_by_a_process_beside_or_here_if_that_fails(package, fails):
-    beside = BESIDE.format("raise SystemExit(1)" if fails else PROGRAM)
-    hits = 0 if fails else 1
+@pytest.mark.parametrize(
+    ("program", "hits"), [(PROGRAM, 1), ("raise SystemExit(1)", 0), ("import time; time.sleep(600)", 0)]
+)
+def test_a_kernel_is_compiled_by_a_process_beside_or_here_if_that_fails_or_hangs(package, program, hits):
+    beside = BESIDE.format(program) + ("_beside._PATIENCE = 0.1" if "sleep" in program else "")
     assert run(package, before=beside, more="assert started") == (1, hits, "")
     assert len(kept(package)) == 1
     assert run(package, before=beside, more="assert not started") == (1, 1, "")

@@ -15,6 +15,7 @@ __all__ = ["begin", "wait_for"]
 _processes: dict[str, subprocess.Popen[bytes] | None] = {}
 """Those that were started, by the name of the kernel; none where its code is on disk or cannot be kept."""
 _LOCK = threading.Lock()
+_PATIENCE = 180.0  # seconds, many times what a slow machine takes, for a process that hangs
 
 
 def begin(name: str, program: str, code: MachineCode) -> None:
@@ -40,10 +41,17 @@ def begin(name: str, program: str, code: MachineCode) -> None:
 
 
 def wait_for(name: str) -> bool:
-    """Wait for the process that compiles a kernel; tell whether there was one."""
+    """Wait for the process that compiles a kernel; tell whether there was one that did."""
     with _LOCK:
         process, _processes[name] = _processes.get(name), None
-    return process is not None and process.wait() == 0
+    if process is None:
+        return False
+    try:
+        return process.wait(_PATIENCE) == 0
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return False
 
 
 @atexit.register
