@@ -215,6 +215,17 @@ def test_duplicate_recalls_first_or_last():
     assert last == pytest.approx(np.interp(steps, [0.1, 0.5, 0.9], [1.0, 0.9, 0.6]).sum() / 100)
 
 
+@pytest.mark.parametrize("rule", "acd")
+def test_the_order_of_distinct_points_does_not_matter(rule):
+    """Recalls that fall with the threshold are taken as they are, others are sorted."""
+    rng = np.random.default_rng(3)
+    recall, precision = np.sort(rng.random(40))[::-1], rng.random(40)
+    falling = average_precision(recall, precision, rule)
+    mixed = rng.permutation(40)
+    assert average_precision(recall[mixed], precision[mixed], rule) == falling > 0
+    assert average_precision(recall[::-1], precision[::-1], rule) == falling
+
+
 def test_zero_threshold_joins_the_curve():
     rows, zero = [(0.5, 60, 100, 40, 50)], [(100, 100, 90, 1000)]
     found = summarise(counted([rows], zero), protocol="edter")

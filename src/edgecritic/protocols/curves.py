@@ -186,6 +186,8 @@ def average_precision(
 
 
 def _distinct(position: Array, value: Array, duplicates: str) -> tuple[Array, Array]:
+    if (position[1:] < position[:-1]).all():  # as recalls mostly are: nothing to sort
+        return position[::-1], value[::-1]
     if duplicates == "last":
         position, value = position[::-1], value[::-1]
     distinct, index = np.unique(position, return_index=True)
