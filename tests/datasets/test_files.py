@@ -6,6 +6,7 @@ import gzip
 import io
 import itertools
 import sys
+import tracemalloc
 import zlib
 from contextlib import nullcontext
 from pathlib import Path
@@ -437,6 +438,7 @@ def test_fields_of_structs_that_were_passed_by_are_read_later(tmp_path):
         (lambda packed: packed, None),
         (lambda packed: packed + packed, "more than one stream"),
         (lambda packed: packed[:-4], "before the checksum"),
+        (lambda packed: packed[:-1] + bytes([packed[-1] ^ 1]), "incorrect data check"),
         (lambda packed: packed[:-5] + bytes([packed[-5] ^ 1]) + packed[-4:], "damaged|truncated"),
         (lambda packed: zlib.compress(zlib.decompress(packed) + bytes(8)), "more than the declared"),
         (lambda packed: zlib.compress(zlib.decompress(packed)[:-8]), "of [0-9]+ declared bytes"),
@@ -452,3 +454,18 @@ def test_packed_variables_are_verified_whatever_their_size(noise, change, words)
     with nullcontext() if words is None else pytest.raises(DataError, match=words):
         found = read_array(Content(Path("a.mat"), data))
         np.testing.assert_array_equal(found, values)
+
+
+def test_nothing_large_is_in_memory_twice_while_it_is_unpacked():
+    values = RNG.integers(0, 255, (2, 2_000_000), dtype=np.uint8)
+    stream = io.BytesIO()
+    scipy.io.savemat(stream, {"x": values}, do_compression=True)
+    data = stream.getvalue()
+    tracemalloc.start()
+    try:
+        with _matlab5.opened(data) as found:
+            next(found).buffer.finish()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert values.nbytes <= peak < 1.3 * values.nbytes

@@ -30,13 +30,18 @@ def drawn(folder):
 
 
 def test_the_bytes_are_the_same(results, tmp_path, unloaded, monkeypatch):
-    """And what lies in the current folder is not imported."""
+    """And what lies in the current folder is not imported, and nothing is left in temporary folders."""
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path / "matplotlib.py" / "settings"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
     (tmp_path / "matplotlib.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     with artist_beside() as artist:
         assert artist._process is not None
         artist.begin(results, tmp_path / "beside")
         files = artist.finish()
+    assert artist._process.returncode == 0
+    assert not list((tmp_path / "temporary").iterdir())
     write_pr(results, tmp_path / "here")
     assert sorted(file.name for file in files) == sorted(drawn(tmp_path / "here"))
     assert drawn(tmp_path / "beside") == drawn(tmp_path / "here")

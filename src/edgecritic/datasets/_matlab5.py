@@ -36,6 +36,7 @@ _MOST_EXPANSION = 1032  # of a byte: deflate has two bits for 258 bytes at best
 _PAIR = {order: struct.Struct(f"{order}II") for order in "<>"}
 _HEAD = {order: struct.Struct(f"{order}6I") for order in "<>"}
 _FIRST = 2**12  # so many bytes of a packed variable tell its name, its size and what is in it
+_PACKED_PIECE, _PIECE = 2**14, 2**18  # small pieces stay in the processor's cache
 
 
 @dataclass(slots=True)
@@ -219,25 +220,45 @@ class _Buffer:
     def finish(self) -> memoryview:
         """Return everything; what is packed is unpacked and verified.
 
-        That is done in one piece, without the interpreter lock, and is quicker than in several.
+        What cannot become too large is unpacked at once, without the interpreter lock, which is quicker than
+        in pieces.
         """
         if self._packed is None:
             return self.data
-        unpacker = unpacker_maker()()
-        unpacker.decompress(self._packed, 8)
         if len(self._packed) * _MOST_EXPANSION <= _LARGEST:
+            unpacker = unpacker_maker()()
+            unpacker.decompress(self._packed, 8)
             data = unpacker.flush(max(1, self.size))  # makes an array of that size, which nobody copies
-        else:
-            data = unpacker.decompress(unpacker.unconsumed_tail, self.size + 1)
-        if len(data) > self.size:
+            if len(data) == self.size and unpacker.eof and not unpacker.unused_data:
+                return memoryview(data)
+        return _unpacked(self._packed, self.size)  # which says what is wrong
+
+
+def _unpacked(packed: memoryview, size: int) -> memoryview:
+    """Return the bytes behind the tag of a packed matrix, of which nothing large is in memory twice."""
+    data = np.empty(size, dtype=np.uint8).data
+    unpacker = unpacker_maker()()
+    unpacker.decompress(packed[:_PACKED_PIECE], 8)
+    filled, taken, pending = 0, _PACKED_PIECE, unpacker.unconsumed_tail
+    while not unpacker.eof:
+        piece = unpacker.decompress(pending, _PIECE)
+        pending = unpacker.unconsumed_tail
+        if filled + len(piece) > size:
             raise DataError("unpacks to more than the declared bytes; the file is damaged")
-        if len(data) < self.size:
-            raise DataError(f"unpacks to {len(data)} of {self.size} declared bytes; the file is truncated")
-        if not unpacker.eof:
-            raise DataError("ends before the checksum of its compressed data; the file is truncated")
-        if unpacker.unused_data:
-            raise DataError("holds more than one stream of compressed data in a value; the file is damaged")
-        return memoryview(data)
+        data[filled : filled + len(piece)] = piece
+        filled += len(piece)
+        if not piece and not pending and not unpacker.eof:
+            if taken >= len(packed):
+                break
+            pending = packed[taken : taken + _PACKED_PIECE]
+            taken += _PACKED_PIECE
+    if filled < size:
+        raise DataError(f"unpacks to {filled} of {size} declared bytes; the file is truncated")
+    if not unpacker.eof:
+        raise DataError("ends before the checksum of its compressed data; the file is truncated")
+    if unpacker.unused_data or taken < len(packed):
+        raise DataError("holds more than one stream of compressed data in a value; the file is damaged")
+    return data
 
 
 def _packed_matrix(packed: memoryview, order: str) -> _Buffer:

@@ -148,7 +148,7 @@ class Grid(NamedTuple):
     @classmethod
     def around(cls, shape: Sequence[int], radii: Sequence[int]) -> Grid:
         """Return the grid of an array of `shape` with a margin of `radii` on every side."""
-        return _grid(tuple(shape), tuple(radii))
+        return _grid(tuple(map(int, shape)), tuple(map(int, radii)))
 
     @property
     def size(self) -> int:

@@ -7,6 +7,7 @@ gets the results through its standard input and writes the same bytes as
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from typing import IO, Any
 from edgecritic.beside import python_beside
 
 __all__ = ["Artist", "artist_beside"]
+
+_PATIENCE = 5.0  # seconds
 
 
 class Artist:
@@ -33,6 +36,7 @@ class Artist:
     def __init__(self, process: subprocess.Popen[bytes] | None = None) -> None:
         self._process = process
         self._given: tuple[Mapping[str, Any], Path] | None = None
+        self.has_drawn = False
 
     def begin(self, results: Mapping[str, Any], folder: Path) -> None:
         """Let the figures of these results be drawn into a folder."""
@@ -53,8 +57,9 @@ class Artist:
             return ()
         results, folder = self._given
         if self._process is not None and self._process.stdout is not None:
-            said = self._process.stdout.readline()  # its end is not waited for
+            said = self._process.stdout.readline()  # its end is waited for last
             if said:
+                self.has_drawn = True
                 return tuple(folder / name for name in json.loads(said))
         return _write_pr()(results, folder)
 
@@ -69,10 +74,14 @@ def _send(work: bytes, stream: IO[bytes]) -> None:
 def artist_beside(wanted: bool = True) -> Iterator[Artist]:
     """Start the process if it is wanted and matplotlib is there but not yet imported; end it if unused."""
     process = _started() if wanted and not _is_imported() else None
+    artist = Artist(process)
     try:
-        yield Artist(process)
+        yield artist
     finally:
         if process is not None:
+            if artist.has_drawn:  # it ends by itself, and removes temporary folders of matplotlib
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_PATIENCE)
             if process.poll() is None:
                 process.kill()
             for stream in (process.stdin, process.stdout):
@@ -117,6 +126,7 @@ def main() -> None:
         files = draw(work["results"], Path(work["folder"]))
         sys.stdout.write(json.dumps([file.name for file in files]) + "\n")
         sys.stdout.flush()
+        gc.freeze()  # nothing is searched for garbage at the end
 
 
 if __name__ == "__main__":
