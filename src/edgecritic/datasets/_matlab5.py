@@ -31,7 +31,7 @@ _NUMERIC = {
 }  # fmt: skip
 _LOGICAL, _COMPLEX = 0x02, 0x08
 _MAX_DIMENSIONS = 32
-_LARGEST = MEMORY_LIMIT // 3  # packed, in the pieces that the unpacker fills, and in one piece
+_LARGEST = MEMORY_LIMIT // 3
 _MOST_EXPANSION = 1032  # of a byte: deflate has two bits for 258 bytes at best
 _PAIR = {order: struct.Struct(f"{order}II") for order in "<>"}
 _HEAD = {order: struct.Struct(f"{order}6I") for order in "<>"}

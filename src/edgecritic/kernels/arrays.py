@@ -1,4 +1,4 @@
-"""The types of the arrays that kernels take and return, and what hides how far away memory is."""
+"""The types of the arrays that kernels take and return, and the instruction that fetches entries early."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Float64s = NDArray[np.float64]
 
 @instruction("prefetch")
 def prefetch(array: NDArray[Any], at: np.uint64) -> None:
-    """Tell the processor that an entry of an array is needed soon, so that nobody waits for memory then.
+    """Tell the processor that an entry of an array is needed soon, so that it need not wait for memory then.
 
-    In large problems that takes as long as all that is done with the entry; nothing else changes.
+    Results do not change. In problems much larger than the processor's cache, waiting takes as long as work.
     """
