@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import edgecritic
 from edgecritic.assignment.solver import empty_state, solved
@@ -150,6 +151,50 @@ def test_an_auction_ends_with_the_same_pixels(problem_of, seed, halves, monkeypa
     np.testing.assert_array_equal(again.rows.mate >= 0, state.rows.mate >= 0)
     np.testing.assert_array_equal(again.columns.mate >= 0, state.columns.mate >= 0)
     check_prices(links, again)
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow without the compiler")
+def test_rows_of_thick_shells_do_not_give_up(problem_of):
+    """Two shells as far apart as the tolerance: every voxel has a partner, many after long chains."""
+    places = np.indices((30, 30, 30)) - 15.0
+    first, second = (
+        np.abs(np.linalg.norm(places - np.reshape([shift, 0, 0], (3, 1, 1, 1)), axis=0) - 10) < 3
+        for shift in (0, 2)
+    )
+    links, state = problem_of(first, second, 2.0)
+    rows, columns = state.rows, state.columns
+
+    def given_up():
+        """Count columns that are left at a low price, but for those of rows that come back."""
+        owed = (columns.mate == ALONE) & (columns.price < columns.alone.min())
+        return np.count_nonzero(owed) - np.count_nonzero(rows.mate == ABSENT)
+
+    auction._hold_rounds(links, state, *auction._PLANS[0], None)
+    assert given_up() > 100
+    auction.hold_auction(links, state)
+    assert given_up() <= 10
+    assign.solve_by_auction(links, state)
+    weights = sparse.csr_array(
+        (links.cost + 1.0, links.other, links.start), (rows.mate.size, columns.mate.size)
+    )
+    paid = weights[sparse.csgraph.min_weight_full_bipartite_matching(weights)].sum() - rows.mate.size
+    partner = np.repeat(rows.mate, np.diff(links.start))
+    assert (rows.mate >= 0).all()
+    assert links.cost[links.other == partner].sum() == paid
+
+
+def test_one_auction_is_enough_for_crowds_without_long_chains(problem_of, monkeypatch):
+    """Rows that gave up in the end and come back are no reason for another."""
+    links, state = problem_of(*(np.random.default_rng(0).random((2, 12, 12, 12)) < 0.3), 1.5)
+    held, hold = [], auction._hold_rounds
+
+    def counted(*problem):
+        held.append(problem[2])
+        return hold(*problem)
+
+    monkeypatch.setattr(auction, "_hold_rounds", counted)
+    auction.hold_auction(links, state)
+    assert held == [3]
 
 
 @pytest.mark.parametrize("seed", range(40))

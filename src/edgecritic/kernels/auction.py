@@ -11,6 +11,11 @@ steps after it. After the last round every row that does not have one of its che
 Searches bring these rows back (see `edgecritic.kernels.assign`), and they are short, because the prices are
 almost those of the optimum.
 
+Where thick maps lie beside each other, chains of rows that drive each other out are so long that prices fall
+to the cost of staying alone on the way, and rows give up although there are free columns at the end. Columns
+are left that nobody has, at prices far too low, and each would need a long search. Much larger steps in the
+beginning avoid that, but take more bids elsewhere; so then the auction is held once more, with those.
+
 On large problems two halves of the rows bid at the same time, without those between the halves, which might
 want a column of both. These are left for the next turn, for which the halves are cut elsewhere.
 
@@ -37,8 +42,10 @@ __all__ = ["MANY_ROWS", "bid", "cut_in_halves", "hold_auction"]
 MANY_ROWS = 50_000
 """So many are worth a second thread."""
 
-_ROUNDS = 3
-_FIRST_STEP = 8  # bits less than the cost of staying alone: about half the longest link
+_PLANS = (3, 8), (5, 4)
+"""Rounds, and the first step in bits less than the cost of staying alone; 8 is half the longest link."""
+
+_MANY_OWED = 64  # one of so many columns, after which the next plan is tried
 _FINER = 3  # bits, from one round to the next
 _RAISED = 5  # steps, after a round
 _FEW_BIDS_OF_ROW = 2  # of regular maps, which halves would spoil
@@ -101,20 +108,36 @@ def hold_auction(links: Links, state: State) -> None:
 
     Some rows are absent in the end, and columns that are alone may be owed.
     """
+    columns, halves = state.columns, None
+    for rounds, first_step in _PLANS:
+        halves = _hold_rounds(links, state, rounds, first_step, halves)
+        owed = np.count_nonzero((columns.mate == ALONE) & (columns.price < columns.alone.min()))
+        # Rows that gave up their place in the end come back: one of these columns is for each of them.
+        owed -= np.count_nonzero(state.rows.mate == ABSENT)
+        if owed * _MANY_OWED <= columns.mate.size:
+            break
+
+
+def _hold_rounds(
+    links: Links, state: State, rounds: int, first_step: int, halves: list[Bytes] | None
+) -> list[Bytes] | None:
+    """Hold so many rounds of an auction; return the halves of the rows if they were needed."""
     rows, scale = state.rows.mate.size, state.scale
     everyone = np.zeros(rows, dtype=np.uint8)
-    bidders, halves = _open(state), []
-    step = max(np.int64(1), (state.rows.price_limit // scale) >> _FIRST_STEP)
+    bidders = _open(state)
+    step = max(np.int64(1), (state.rows.price_limit // scale) >> first_step)
     if rows >= MANY_ROWS:
         left = _bid_in_turn(links, state, step * scale, bidders, everyone, 0, _FEW_BIDS_OF_ROW * rows)
         bidders = bidders[:left]
-        halves = cut_in_halves(links, state.columns.mate.size) if left > 0 else []
-    for rounds in range(_ROUNDS - 1, -1, -1):
+        if left > 0 and halves is None:
+            halves = cut_in_halves(links, state.columns.mate.size)
+    for rounds_left in range(rounds - 1, -1, -1):
         bid_in_turn = partial(_bid_in_turn, links, state, step * scale)
-        bid_in_turn(_bid_in_halves(bid_in_turn, state, bidders, halves), everyone, 0, FAR)
-        raised = _RAISED * step if rounds > 0 else np.int64(0)
-        step = max(np.int64(1), step >> _FINER) if rounds > 0 else np.int64(0)
+        bid_in_turn(_bid_in_halves(bid_in_turn, state, bidders, halves or []), everyone, 0, FAR)
+        raised = _RAISED * step if rounds_left > 0 else np.int64(0)
+        step = max(np.int64(1), step >> _FINER) if rounds_left > 0 else np.int64(0)
         bidders = _give_up(links, state, raised * scale, step * scale)
+    return halves
 
 
 def cut_in_halves(links: Links, columns: int) -> list[Bytes]:
