@@ -33,12 +33,30 @@ def click(page, x, y):
     page.mouse.click(*to_screen(page, x, y))
 
 
+def comes_to(page, look, wanted):
+    """Look again until there is what is wanted, 20 s at most; return whether it came."""
+    for _ in range(400):
+        if look() == wanted:
+            return True
+        page.wait_for_timeout(50)
+    return False
+
+
 def saved(page):
     page.wait_for_selector("#state[data-kind=saved]")
 
 
+AS_TEXT = "((values) => new TextDecoder('x-user-defined').decode(Uint8Array.from(values)))"
+"""Makes a text of bytes: the driver takes a minute for a list of a million numbers."""
+
+
+def bytes_of(text):
+    """Return the bytes of which `AS_TEXT` made a text; those from 128 are in Unicode's private area."""
+    return np.frombuffer(text.encode("utf-16-le"), "<u2").astype(np.uint8)
+
+
 def shown_map(page, shape):
-    return np.array(page.evaluate("Array.from(window.studio.state.map())"), dtype=bool).reshape(shape)
+    return bytes_of(page.evaluate(f"{AS_TEXT}(window.studio.state.map())")).astype(bool).reshape(shape)
 
 
 def invite(site, *names, experiment=None):

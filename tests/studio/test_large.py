@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image as Picture
 from scipy import ndimage
-from studio_pages import drag, invite, saved, shown_map
+from studio_pages import AS_TEXT, bytes_of, comes_to, drag, invite, saved, shown_map
 
 from edgecritic.studio import labelling, projects
 from edgecritic.studio.large import TILE, coarse_level, shrink_map, tiles_of
@@ -114,12 +114,9 @@ def test_a_large_photo_with_sixteen_bits_has_window_and_level(site, open_page):
     read = """() => { const { canvas } = window.studio.view;
       return canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data[0]; }"""
     page.uncheck("#show-map")
-    page.wait_for_timeout(300)
-    before = page.evaluate(read)
+    assert comes_to(page, lambda: page.evaluate(read) > 20, True)
     page.locator("#window-level").fill("1000")
-    page.wait_for_timeout(300)
-    assert before > 20
-    assert page.evaluate(read) == 0  # everything is far below the window
+    assert comes_to(page, lambda: page.evaluate(read), 0)  # everything is far below the window
 
 
 def test_an_image_in_tiles_is_edited_as_any_other(site, open_page):
@@ -148,11 +145,11 @@ def test_an_image_in_tiles_is_edited_as_any_other(site, open_page):
     assert np.array_equal(shown_map(page, stored.shape), stored)
     assert page.text_content("#count") == f"{int(stored.sum()):,} px"
     coarse = page.evaluate(
-        """() => { const p = window.studio.view.pyramid, out = new Uint32Array(575 * 500);
-        p.paint(2, [0, 0, 574, 499], out, 1, 1); return Array.from(out); }"""
+        f"""() => {{ const p = window.studio.view.pyramid, out = new Uint32Array(575 * 500);
+        p.paint(2, [0, 0, 574, 499], out, 1, 1); return {AS_TEXT}(out); }}"""
     )
     wanted = stored.reshape(500, 4, 575, 4).any(axis=(1, 3))
-    assert np.array_equal(np.array(coarse, bool).reshape(500, 575), wanted)
+    assert np.array_equal(bytes_of(coarse).astype(bool).reshape(500, 575), wanted)
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from sqlalchemy import select
-from studio_pages import invite
+from studio_pages import AS_TEXT, bytes_of, comes_to, invite
 
 from edgecritic.annotators.choice import Segment, Trial
 from edgecritic.studio import experiments
@@ -146,13 +145,13 @@ def test_squares_and_letters_are_inside_and_a_click_takes_the_nearer_one(site, o
               const slot = slots.find((one) => String(one.slot) === document.body.dataset.slot);
               const boxes = paintMarked(canvas, image, slot, 7, 4, true);
               const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-              return { boxes, width: canvas.width, data: Array.from(data) };
-            }"""
+              return { boxes, width: canvas.width, data: AS_TEXT(data) };
+            }""".replace("AS_TEXT", AS_TEXT)
         )
         for box in marks["boxes"].values():
             assert 0 <= box["x"] <= 80 * 4 - box["width"]
             assert 0 <= box["y"] <= 64 * 4 - box["height"]
-        pixels = np.array(marks["data"], np.uint8).reshape(-1, marks["width"], 4)
+        pixels = bytes_of(marks["data"]).reshape(-1, marks["width"], 4)
         black = (pixels[..., :3] == 0).all(axis=2) & (pixels[..., 3] == 255)
         white = (pixels[..., :3] == 255).all(axis=2)
         red = (pixels[..., 0] > 200) & (pixels[..., 1] < 30)
@@ -186,9 +185,12 @@ def test_a_window_that_is_too_small_waits(site, trials_of, open_page):
     page.wait_for_selector("body[data-slot]")
     page.wait_for_timeout(230)
     page.keyboard.press("f")
-    page.wait_for_timeout(300)
-    with site.database.reading() as session:
-        assert session.scalar(select(Answer)).pauses == 1
+
+    def pauses():
+        with site.database.reading() as session:
+            return session.scalar(select(Answer.pauses))
+
+    assert comes_to(page, pauses, 1)
 
 
 def test_the_owner_edits_and_previews_what_subjects_see(site, trials_of, open_page):

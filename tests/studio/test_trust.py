@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sqlalchemy import func, select
-from studio_pages import click, invite, open_tool, saved, shown_map
+from studio_pages import click, comes_to, invite, open_tool, saved, shown_map
 
 from edgecritic.maps.fold import Edit, fold
 from edgecritic.studio import experiments, labelling, projects
@@ -61,8 +61,7 @@ def test_a_subject_sees_at_once_that_no_more_answers_are_taken(site, experiment,
     [link] = invite(site, "S", experiment=experiment)
     begin(page, site, link, 3)
     page.wait_for_selector("body[data-slot]")
-    count = stored(site)
-    assert count == 3
+    assert comes_to(page, lambda: stored(site), 3)
     path = f"/experiments/{experiment}/close" if how == "close" else "/invitations/1/revoke"
     page.route("**/state", lambda route: route.fulfill(status=200, json={}))  # the answer is to find it out
     assert site.owner.post(path, data={}).status_code == 303
@@ -76,7 +75,7 @@ def test_a_subject_sees_at_once_that_no_more_answers_are_taken(site, experiment,
     page.wait_for_timeout(400)
     assert page.is_hidden("#trial")
     assert page.is_hidden("#end")
-    assert stored(site) == count
+    assert stored(site) == 3
     page.reload()
     assert head in page.text_content("h1")
 
@@ -86,6 +85,7 @@ def test_who_only_looks_sees_that_it_is_over_too(site, experiment, open_page):
     [link] = invite(site, "S", experiment=experiment)
     begin(page, site, link, 1)
     page.click("#pause")
+    page.wait_for_selector("#rest-text:has-text('Your answers are stored')")
     site.owner.post(f"/experiments/{experiment}/close", data={})
     page.wait_for_selector("#gone:not([hidden])")
     assert "1 answer of yours is stored." in page.text_content("#gone-text")
@@ -106,13 +106,13 @@ def test_a_photo_that_does_not_come_is_waited_for_and_no_other_is_shown(site, ex
         page.wait_for_selector("#feedback:has-text('goes on by itself')")
     assert page.evaluate("getComputedStyle(document.querySelector('.trial')).visibility") == "hidden"
     assert page.text_content("#position") == ""
+    assert comes_to(page, lambda: stored(site), place)
     page.keyboard.press("f")
     page.wait_for_timeout(100)
     assert stored(site) == place
     page.unroute(photo)
     answer(page)
-    page.wait_for_timeout(300)
-    assert stored(site) == place + 1
+    assert comes_to(page, lambda: stored(site), place + 1)
 
 
 def test_a_break_without_a_connection_does_not_say_that_answers_are_stored(site, experiment, open_page):
@@ -146,7 +146,7 @@ def test_a_pause_is_told_with_the_answer(site, experiment, open_page):
     answer(page)
     page.wait_for_selector("body[data-slot], #ready:not([hidden])")
     answer(page)
-    page.wait_for_timeout(300)
+    assert comes_to(page, lambda: stored(site), 2)
     with site.database.reading() as session:
         first, second = session.scalars(select(Answer).order_by(Answer.slot_id)).all()
     assert first.pauses == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from studio_pages import invite
+from studio_pages import comes_to, invite
 
 from edgecritic.annotators import strength
 from edgecritic.studio import labelling
@@ -33,10 +33,13 @@ def test_the_owner_sees_every_pixel_of_every_person(site, open_page):
     assert set(painted) == screen_of(np.max(list(maps.values()), axis=0), scale, x, y, width)
     page.uncheck("text=all, the darker")
     page.check("text=person 2 (imported)")
-    page.wait_for_timeout(500)
     one = next(map_ for key, map_ in maps.items() if key == "imported-2")
-    scale, x, y, width, painted = page.evaluate(PAINTED)
-    assert set(painted) == screen_of(one, scale, x, y, width)
+
+    def is_shown():
+        *view, painted = page.evaluate(PAINTED)
+        return set(painted) == screen_of(one, *view)
+
+    assert comes_to(page, is_shown, True)
 
 
 def screen_of(mask, scale, x, y, width):
