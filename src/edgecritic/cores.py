@@ -1,4 +1,4 @@
-"""How many cores this process may use."""
+"""How many cores this process may use, and who uses them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import math
 import os
 from pathlib import Path
 
-__all__ = ["usable_cores"]
+__all__ = ["ONE_THREAD", "usable_cores"]
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""What the libraries of linear algebra under NumPy look for in the environment when they are loaded.
+
+Work is divided among threads by images. Threads of those libraries would take the cores from them, even
+while they wait, and sums would depend on how many there are.
+"""
 
 
 def usable_cores(system: Path = Path("/")) -> int:

@@ -18,6 +18,7 @@ import edgecritic
 from edgecritic.cli import _output, listing
 from edgecritic.cli import main as command
 from edgecritic.cli.main import build_parser, main
+from edgecritic.cores import ONE_THREAD
 from edgecritic.datasets.write import write_bsds_mat, write_map
 from edgecritic.errors import InputError
 from edgecritic.figures import MISS
@@ -454,6 +455,24 @@ def test_an_output_that_is_full_is_one_line():
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "cannot write the output" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads cannot be counted here")
+@pytest.mark.parametrize(("given", "value"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")])
+def test_numpy_has_one_thread_in_commands_unless_the_user_says_otherwise(given, value):
+    """With more it adds in another order, and its threads take the cores from others while they wait."""
+    code = (
+        "import os, sys\nfrom edgecritic.cli.main import command\nassert 'numpy' not in sys.modules\n"
+        "sys.argv[1:] = ['--version']\ncommand()\nimport numpy\n"
+        "print(os.environ['OPENBLAS_NUM_THREADS'], len(os.listdir('/proc/self/task')))"
+    )
+    bare = {name: one for name, one in os.environ.items() if name not in ONE_THREAD}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=bare | given, capture_output=True, text=True, check=True
+    )
+    said, threads = done.stdout.split()[-2:]
+    assert said == value
+    assert value != "1" or threads == "1"
 
 
 def test_a_very_long_id_is_clipped(capsys, tmp_path):

@@ -22,6 +22,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic.cores import ONE_THREAD
 from edgecritic.errors import DataError, InputError
 
 __all__ = ["MOST_BYTES", "MOST_SECONDS", "get_ready", "read_apart"]
@@ -38,7 +39,6 @@ MOST_RESULT = 512 * 2**20
 MOST_SECONDS = 60
 _REFUSED = 3
 _COMMAND = [sys.executable, "-m", "edgecritic.studio.apart"]
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _turn = threading.BoundedSemaphore(2)
 """Files that are read at the same time."""
 
@@ -85,7 +85,7 @@ class _Waiting:
         more = {"PYTHONIOENCODING": "utf-8", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         self.process = subprocess.Popen(
             _COMMAND,
-            env={**os.environ, **_ONE_THREAD, **more},
+            env={**os.environ, **ONE_THREAD, **more},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
