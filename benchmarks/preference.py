@@ -9,7 +9,7 @@ import numpy as np
 
 from bars import Figure, Given, check
 from edgecritic.annotators.pairs import MapPool, pair_trials, pool_of
-from edgecritic.annotators.preference import preference, simulate_judge
+from edgecritic.annotators.preferences import preference, simulate_judge
 from edgecritic.annotators.scale import bradley_terry, is_connected
 from edgecritic.datasets.synthetic import dataset
 from edgecritic.detectors import detect

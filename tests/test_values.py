@@ -129,7 +129,7 @@ def people() -> object:
 def preferred() -> object:
     from edgecritic.annotators.choice import Answer, EdgeMap, Trial
     from edgecritic.annotators.pairs import MapPool
-    from edgecritic.annotators.preference import preference
+    from edgecritic.annotators.preferences import preference
     from edgecritic.run.preference import PreferenceRun
 
     ends = [EdgeMap.of(np.eye(4, dtype=bool), name) for name in ("a", "b")]

@@ -17,7 +17,7 @@ from edgecritic.annotators.pairs import (
     pool_of,
     spoiled_trials,
 )
-from edgecritic.annotators.preference import holm, judge_measures, preference, simulate_judge
+from edgecritic.annotators.preferences import holm, judge_measures, preference, simulate_judge
 from edgecritic.annotators.votes import majority, risks, screening
 from edgecritic.datasets.synthetic import dataset
 from edgecritic.detectors import detect

@@ -73,6 +73,41 @@ def commands() -> list[str]:
     return list(actions[0].choices)
 
 
+def test_a_wanted_command_is_the_same_without_the_others(monkeypatch):
+    """And what names no module of a command, as a package of this room, leaves all of them."""
+    monkeypatch.setenv("COLUMNS", "100")
+    everything = build_parser()._subparsers._group_actions[0].choices
+    for name in everything:
+        alone = build_parser(name)._subparsers._group_actions[0].choices
+        assert alone[name].format_help() == everything[name].format_help()
+    assert list(build_parser("bench")._subparsers._group_actions[0].choices) == ["bench"]
+    for name in ("", "studies", "main", "_options", "no-such-command"):
+        assert list(build_parser(name)._subparsers._group_actions[0].choices) == list(everything)
+
+
+def test_garbage_is_looked_for_as_usual_once_there_are_many_objects():
+    code = """
+import gc, sys
+from edgecritic.cli import main
+usual = gc.get_threshold()
+main.main = lambda: seen()
+
+def seen():
+    kept = []
+    for _ in range(main._OBJECTS_OF_MODULES // 2):
+        kept.append([])
+    few = gc.get_threshold() == usual, gc.get_freeze_count() > 0
+    for _ in range(main._OBJECTS_OF_MODULES):
+        kept.append([])
+    print(few, gc.get_threshold() == usual, gc.get_freeze_count() > 0, gc.callbacks)
+    return 0
+
+main.command()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "(False, False) True True []\n"
+
+
 @pytest.mark.parametrize("name", commands())
 def test_every_command_has_help(capsys, name):
     status, out, err = run(capsys, name, "--help")

@@ -55,7 +55,7 @@ def package(tmp_path):
 
 LOADED = """
 import sys
-loaded = "numba.np.arraymath" in sys.modules
+loaded = "numba.np.arraymath" in sys.modules or "edgecritic.kernels._pipeline" in sys.modules
 import numba
 late = numba.njit(lambda values: np.sort(values).sum())(np.array([2, 1]))
 assert (loaded, late) == ({}, 3), (loaded, late)
@@ -100,6 +100,22 @@ def test_code_from_the_disk_runs_without_what_numba_compiles_with(package):
     """Numba loads that later, where something is compiled after all."""
     assert run(package, more=LOADED.format(True))[1] == 0
     assert run(package, more=LOADED.format(False))[1] == 1
+
+
+CALLED_BY_ANOTHER = """
+from edgecritic.kernels._jit import kernel
+@kernel
+def twice(both):
+    return 2 * probe.first(both)
+assert twice(Both(left=np.array([1]), right=np.array([2]))) == 2
+"""
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_a_kernel_on_disk_can_be_called_by_one_that_is_not(package):
+    """What is on disk is for Python only; it is compiled again to be put into another kernel."""
+    run(package)
+    assert run(package, more=CALLED_BY_ANOTHER)[:2] == (1, 1)
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")

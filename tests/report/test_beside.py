@@ -61,6 +61,14 @@ def test_a_process_that_fails_is_replaced(results, tmp_path, gone):
     process.wait()
 
 
+def test_what_has_begun_is_not_begun_again(results, tmp_path):
+    """A run hands its curves over before its intervals are known, and all of its results later."""
+    artist = Artist()
+    artist.begin(results, tmp_path / "first")
+    artist.begin(results, tmp_path / "second")
+    assert {file.parent for file in artist.finish()} == {tmp_path / "first"}
+
+
 def test_a_process_that_is_not_needed_ends(unloaded):
     with pytest.raises(ValueError, match="on the way"), artist_beside() as artist:
         raise ValueError("on the way")

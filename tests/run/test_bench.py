@@ -72,6 +72,20 @@ def test_everything_is_written_and_agrees(home, tmp_path, capsys):
         assert (tmp_path / name).stat().st_size > 100
 
 
+def test_curves_are_told_before_intervals_and_give_the_same_figure(home, tmp_path):
+    from edgecritic.report.figures import write_pr
+
+    told = []
+    folders = {name: home / "data/predictions" / name for name in ("good", "noisy")}
+    found = run_bench(folders, home / "data/truth", draws=50, on_curves=told.append)
+    assert [entry["intervals"] for entry in told[0]["detectors"]] == [None, None]
+    assert all(entry["intervals"] for entry in found.results["detectors"])
+    for name, results in (("early", told[0]), ("late", found.results)):
+        write_pr(results, tmp_path / name)
+    for file in (tmp_path / "late").iterdir():
+        assert (tmp_path / "early" / file.name).read_bytes() == file.read_bytes()
+
+
 def test_one_detector_has_the_classic_files_on_top(home, tmp_path):
     assert main(arguments(home, "good", out=tmp_path)) == 0
     for name in ("eval_bdry.txt", "eval_bdry_thr.txt", "eval_bdry_img.txt"):

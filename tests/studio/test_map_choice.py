@@ -10,7 +10,7 @@ from PIL import Image
 from studio_pages import invite
 
 from edgecritic.annotators.answers import read_choices
-from edgecritic.annotators.preference import preference
+from edgecritic.annotators.preferences import preference
 
 
 @pytest.fixture

@@ -172,6 +172,7 @@ def _judge(args: argparse.Namespace, artist: Artist) -> int:
             resize=args.resize,
             seen=args.seen,
             progress=_preparing(step) if args.out is not None and resolve_jobs(args.jobs) > 1 else step,
+            on_curves=None if args.out is None else lambda found: artist.begin(found, Path(args.out)),
         )
     from edgecritic.report.bench import write_run
     from edgecritic.report.benchmark.leaderboard import leaderboard_text

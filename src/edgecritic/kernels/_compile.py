@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numba
+from llvmlite import binding as llvm
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.caching import NullCache
@@ -59,20 +61,30 @@ def dispatcher(function: Callable[..., Any], code: MachineCode | None, *, inner:
 
 def _quickly_made(function: Callable[..., Any], inner: bool, options: dict[str, Any]) -> Any:
     """Return a dispatcher that compiles sooner than Numba's own; no kernel has a wrapper for calls from C."""
-    from edgecritic.kernels._pipeline import InnerCompiler, OuterCompiler, QuickFlags, inner_flags
+    options |= {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
+    made: Any = numba.njit(**options)(function)
+    if not inner:
+        compiler = made._compiler
+        compiler.compile = functools.partial(_compile_quickly, compiler, compiler.compile)
+        return made
+    from edgecritic.kernels._pipeline import InnerCompiler, QuickFlags
+
+    made._compiler.pipeline_class = InnerCompiler
+    made._compiler._customize_flags = QuickFlags
+    template_of = made.get_call_template
+    made.get_call_template = lambda args, kws: template_of([_plain_type(one) for one in args], kws)
+    return made
+
+
+def _compile_quickly(compiler: Any, compile_: Callable[..., Any], *args: Any) -> Any:
+    """Compile for calls from Python; what that takes is imported only for kernels that are on no disk."""
+    from edgecritic.kernels._pipeline import OuterCompiler, QuickFlags, inner_flags
     from edgecritic.kernels._shortcuts import quickly
 
-    options |= {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
-    options |= {"pipeline_class": InnerCompiler if inner else OuterCompiler}
-    made: Any = numba.njit(**options)(function)
-    compiler = made._compiler
+    compiler.pipeline_class = OuterCompiler
     compiler._customize_flags = QuickFlags
-    if inner:
-        template_of = made.get_call_template
-        made.get_call_template = lambda args, kws: template_of([_plain_type(one) for one in args], kws)
-    else:
-        compiler.compile = quickly(type(compiler), inner_flags)(compiler.compile)
-    return made
+    with quickly(type(compiler), inner_flags):
+        return compile_(*args)
 
 
 def _plain_type(given: Any) -> Any:
@@ -120,6 +132,19 @@ def _prefetch(_typing: Any, array: Any, _at: Any) -> Any:
     return types.none(array, types.uint64), code
 
 
+def _bare(library: tuple[str, str, Any], door: str) -> tuple[str, str, Any]:
+    """Return what Numba keeps of a kernel without the code that others could put it into.
+
+    None is put into another one from disk, and to read that code takes longer than all else at every start.
+    Of it Numba only asks whether the function that Python calls is there.
+    """
+    name, kind, code = library
+    if kind != "object":
+        return library
+    stub = llvm.parse_assembly(f'define void @"{door}"() {{ unreachable }}')
+    return name, kind, (code[0], stub.as_bitcode())
+
+
 class KernelCache(NullCache):
     """What Numba asks for the machine code of one kernel, and gives it to keep."""
 
@@ -151,10 +176,11 @@ class KernelCache(NullCache):
         if data.library.has_dynamic_globals:
             return
         try:
-            code = dumps(data._reduce())
+            library, *rest = data._reduce()
         except RuntimeError:  # Numba has no machine code to keep; what it runs is complete
             return
-        self._code.write(self._file_name(sig, data.codegen), code)
+        door = data.fndesc.llvm_cpython_wrapper_name
+        self._code.write(self._file_name(sig, data.codegen), dumps((_bare(library, door), *rest)))
 
     def _file_name(self, sig: Any, codegen: Any) -> str:
         key = repr((sig, codegen.magic_tuple(), self._bytecode)).encode()

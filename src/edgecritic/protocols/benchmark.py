@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,14 @@ class BenchmarkResult(Value):
         chosen = {name: self.counts[name] for name in names}
         summary = summarise(chosen, protocol=self.summary.protocol)
         return BenchmarkResult(summary=summary, intervals=None, counts=chosen)
+
+    def with_intervals(self, *, draws: int = 1000, level: float = 0.95, seed: int = 0) -> BenchmarkResult:
+        """Return the same with intervals of so many draws; without them for none, or for a single image."""
+        intervals = None
+        if draws and len(self.counts) > 1:
+            protocol = self.summary.protocol
+            intervals = bootstrap(self.counts, protocol=protocol, draws=draws, level=level, seed=seed)
+        return replace(self, intervals=intervals)
 
     def plot(self, ax: Any = None, *, label: str = "") -> Any:
         """Draw precision over recall as `Summary.plot` does; return the axes."""
@@ -224,14 +233,9 @@ class Benchmark:
         if not self._counts:
             raise InputError("no image was judged yet", remedy="call update first")
         counts = {name: self._counts[name] for name in sorted(self._counts)}
-        intervals = None
-        if draws and len(counts) > 1:
-            intervals = bootstrap(counts, protocol=self.protocol, draws=draws, level=level, seed=seed)
-        return BenchmarkResult(
-            summary=summarise(counts, protocol=self.protocol),
-            intervals=intervals,
-            counts=counts,
-        )
+        summary = summarise(counts, protocol=self.protocol)
+        found = BenchmarkResult(summary=summary, intervals=None, counts=counts)
+        return found.with_intervals(draws=draws, level=level, seed=seed)
 
     def _check_protocol(self, protocol: Protocol) -> None:
         if protocol.digest != self.protocol.digest:

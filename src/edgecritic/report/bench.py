@@ -89,7 +89,7 @@ def write_benchmark(
     refresh : int
         Seconds after which the page of a run that goes on is loaded anew; 0 if it is complete.
     artist : Artist, optional
-        Who has begun to draw the figures of these results already.
+        Who draws the figures of these results, and may have begun already.
 
     Returns
     -------
@@ -107,9 +107,8 @@ def write_benchmark(
         If matplotlib or Jinja2 is not installed: the figures or the page are left out then.
     """
     home, view = Path(folder), View(results, pictures)
-    if artist is None:
-        artist = Artist()
-        artist.begin(results, home)
+    artist = artist or Artist()
+    artist.begin(results, home)
     written = [
         *write_pages(home, benchmark_report(view, more, refresh=refresh)),
         *(home / name for name in _TABLES),

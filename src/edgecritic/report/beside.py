@@ -39,7 +39,9 @@ class Artist:
         self.has_drawn = False
 
     def begin(self, results: Mapping[str, Any], folder: Path) -> None:
-        """Let the figures of these results be drawn into a folder."""
+        """Let the figures of these results be drawn into a folder, unless drawing has begun already."""
+        if self._given is not None:
+            return
         self._given = results, folder
         if self._process is not None and self._process.stdin is not None:
             work = json.dumps({"folder": str(folder.absolute()), "results": results}).encode()
@@ -112,6 +114,7 @@ def _started() -> subprocess.Popen[bytes] | None:
 
 def main() -> None:
     """Import matplotlib with all that its files need, wait for results, and draw them."""
+    gc.disable()  # it ends soon
     from edgecritic.figures import UNDATED, drawing_settings, figure_bytes, new_figure
 
     with drawing_settings():

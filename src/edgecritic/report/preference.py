@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from edgecritic.annotators.choice import PAIR_KINDS, EdgeMap, Trial
-from edgecritic.annotators.preference import Agreement, Preference
+from edgecritic.annotators.preferences import Agreement, Preference
 from edgecritic.annotators.scale import Scale
 from edgecritic.figures import COLOURS, GREY
 from edgecritic.report.sections import Content, Figure, Report, Table, draw, study_report

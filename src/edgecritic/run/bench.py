@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from edgecritic.datasets.cases import Case, Dataset
 from edgecritic.datasets.spacing import Sizes
@@ -13,20 +13,21 @@ from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Resample
 from edgecritic.protocols.benchmark import BenchmarkResult
 from edgecritic.protocols.protocol import Protocol
-from edgecritic.protocols.regions import Regions
 from edgecritic.run.cache import open_cache
 from edgecritic.run.classes import class_jobs, judge_classes
 from edgecritic.run.executor import Progress, absolute, run_tasks
 from edgecritic.run.files import make_folder, write_json
 from edgecritic.run.judge import EXTRAS, Job, Judged, Reading, judge
 from edgecritic.run.places import check_places, data_sets, without_prediction
-from edgecritic.run.plan import plan_of, summed_up, write_plan
+from edgecritic.run.plan import OnCurves, plan_of, summed_up, write_plan
 from edgecritic.run.protocol_file import find_protocol
-from edgecritic.run.regions import judge_regions, region_entries
 from edgecritic.run.results import Failure, Run
 from edgecritic.run.seen import without_seen
 from edgecritic.run.sources import Sources, keep_sources
 from edgecritic.run.store import RECORDS
+
+if TYPE_CHECKING:
+    from edgecritic.protocols.regions import Regions
 
 __all__ = ["BenchRun", "run_bench"]
 
@@ -87,6 +88,7 @@ def run_bench(
     resize: str | None = None,
     seen: bool = False,
     progress: Progress | None = None,
+    on_curves: OnCurves | None = None,
 ) -> BenchRun:
     """Judge every image of every detector under one protocol.
 
@@ -143,6 +145,8 @@ def run_bench(
         :func:`edgecritic.run.detect_folder` has listed beside its maps are failures.
     progress : callable, optional
         Called with (done, total).
+    on_curves : callable, optional
+        Called with results that hold what figures show, before confidence intervals are drawn.
     """
     chosen = find_protocol(protocol)
     if chosen.judges != "boundaries":
@@ -209,11 +213,15 @@ def run_bench(
     regions: dict[str, dict[str, Regions]] = {}
     entries: dict[str, dict[str, Any]] = {}
     if "regions" in extras:
+        from edgecritic.run.regions import judge_regions, region_entries
+
         regions, lost = judge_regions(sets, chosen, folder, jobs=jobs, cluster=cluster, fresh=fresh)
         entries = region_entries(regions, lost)
         told = {(one.detector, one.id) for one in failures}
         failures += [one for one in lost if (one.detector, one.id) not in told]
-    record, details = summed_up(plan, judged, failures, curves=curves, oracle=oracle, regions=entries)
+    record, details = summed_up(
+        plan, judged, failures, curves=curves, oracle=oracle, regions=entries, on_curves=on_curves
+    )
     if folder is not None:
         write_json(folder / "results.json", record)
     return BenchRun(

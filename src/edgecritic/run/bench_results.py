@@ -68,12 +68,12 @@ def results_record(
     }
 
 
-def pooled(protocol: Protocol, judged: Mapping[str, Judged], variant: str, draws: int) -> BenchmarkResult:
-    """Pool the counts of all images under one of the protocols of `variants`."""
+def pooled(protocol: Protocol, judged: Mapping[str, Judged], variant: str) -> BenchmarkResult:
+    """Pool the counts of all images under one of the protocols of `variants`; without intervals."""
     benchmark = Benchmark(protocol)
     for name, item in judged.items():
         benchmark.add_counts(name, item.counts[variant])
-    return benchmark.result(draws=draws)
+    return benchmark.result(draws=0)
 
 
 def _entry(
@@ -167,7 +167,7 @@ def _ceval(
 ) -> dict[str, Any] | None:
     if "ceval" not in extras:
         return None
-    found = pooled(variants(protocol, extras)["ceval"], judged, "ceval", 0).summary.as_dict()
+    found = pooled(variants(protocol, extras)["ceval"], judged, "ceval").summary.as_dict()
     return {"ods": found["ods"], "ois": found["ois"], "ap": found["ap"]}
 
 
@@ -180,7 +180,7 @@ def _tolerances(
     for share in TOLERANCE_SHARES:
         variant = "main" if share == 1 else f"tolerance-{share:g}"
         one = variants(protocol, extras)[variant]
-        found = pooled(one, judged, variant, 0)
+        found = pooled(one, judged, variant)
         pixels = [
             one.tolerance_for(item.numbers["shape"], item.numbers.get("spacing")) for item in judged.values()
         ]
@@ -204,7 +204,7 @@ def _strategies(
     rows = []
     for variant, one in variants(protocol, extras).items():
         if variant == "main" or variant.startswith("strategy-"):
-            found = pooled(one, judged, variant, 0).summary.as_dict()
+            found = pooled(one, judged, variant).summary.as_dict()
             rows.append({"strategy": one.strategy, **{key: found[key] for key in ("ods", "ois", "ap")}})
     return rows
 

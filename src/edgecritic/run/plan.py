@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,10 @@ from edgecritic.run.store import RECORDS, REGIONS, record_key
 from edgecritic.run.volumes import volume_notes
 from edgecritic.values import Value
 
-__all__ = ["PLAN", "DetectorPlan", "Plan", "plan_of", "read_plan", "summed_up", "write_plan"]
+__all__ = ["PLAN", "DetectorPlan", "OnCurves", "Plan", "plan_of", "read_plan", "summed_up", "write_plan"]
+
+OnCurves = Callable[[dict[str, Any]], None]
+"""What is called with the curves of a run before its confidence intervals are known."""
 
 PLAN = "run.json"
 """The file of the plan, in the folder of a run."""
@@ -169,6 +172,7 @@ def summed_up(
     oracle: bool = False,
     regions: Mapping[str, dict[str, Any]] | None = None,
     notes: Sequence[str] = (),
+    on_curves: OnCurves | None = None,
 ) -> tuple[dict[str, Any], dict[str, BenchmarkResult]]:
     """Make the results of all images that were judged: what ``results.json`` holds, and the full numbers.
 
@@ -181,8 +185,13 @@ def summed_up(
         As for `edgecritic.run.bench.run_bench`; `regions` are the entries of detectors.
     notes : sequence of str
         What is to be said beside what the plan and the records say.
+    on_curves : callable, optional
+        As for `edgecritic.run.bench.run_bench`.
     """
     details, undefined = _results(plan, judged)
+    if on_curves is not None:
+        on_curves(_curves_record(plan, judged, details, curves))
+    details = {name: one.with_intervals(draws=plan.draws) for name, one in details.items()}
     best, no_oracle = oracle_of(details, plan.protocol) if oracle else (None, [])
     order = {one.name: place for place, one in enumerate(plan.detectors)}
     record = results_record(
@@ -206,14 +215,36 @@ def summed_up(
     return record, details
 
 
+def _curves_record(
+    plan: Plan,
+    judged: Mapping[str, Mapping[str, Judged]],
+    details: Mapping[str, BenchmarkResult],
+    curves: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
+    """Return the part of the results that figures show, which is known before intervals are drawn."""
+    return results_record(
+        protocol=plan.protocol,
+        truth=plan.truth,
+        judged=judged,
+        details=details,
+        extras=(),
+        draws=0,
+        curves=curves,
+        oracle=None,
+        failures=(),
+        notes=[],
+        regions={},
+    )
+
+
 def _results(
     plan: Plan, judged: Mapping[str, Mapping[str, Judged]]
 ) -> tuple[dict[str, BenchmarkResult], list[Failure]]:
-    """Sum up every detector; one whose numbers are undefined becomes a failure."""
+    """Sum up every detector, without intervals; one whose numbers are undefined becomes a failure."""
     details, failures = {}, []
     for name, items in judged.items():
         try:
-            details[name] = pooled(plan.protocol, items, "main", plan.draws)
+            details[name] = pooled(plan.protocol, items, "main")
         except EdgeCriticError as error:
             failures.append(Failure(id="all images", message=str(error), detector=name))
     return details, failures

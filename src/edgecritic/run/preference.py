@@ -19,7 +19,7 @@ from edgecritic.annotators.pairs import (
     pool_of,
     spoiled_trials,
 )
-from edgecritic.annotators.preference import Preference, judge_measures, preference, simulate_judge
+from edgecritic.annotators.preferences import Preference, judge_measures, preference, simulate_judge
 from edgecritic.datasets.cases import Case, find_cases
 from edgecritic.datasets.content import digest
 from edgecritic.datasets.files import read_mask

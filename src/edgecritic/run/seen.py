@@ -12,8 +12,6 @@ from typing import Any
 from edgecritic.datasets.cases import Dataset
 from edgecritic.datasets.content import read_text
 from edgecritic.datasets.names import split_name
-from edgecritic.detectors.base import bind
-from edgecritic.detectors.picture import as_picture
 from edgecritic.errors import DataError, OutputError
 from edgecritic.run.files import write_json
 from edgecritic.run.results import Failure
@@ -30,6 +28,9 @@ _MOST_BYTES = 2**26
 
 def name_in_model(detector: Any, image: Any, kind: Any) -> str | None:
     """Return how the model of a detector that learns calls this photo; None if it has not learned from it."""
+    from edgecritic.detectors.base import bind
+    from edgecritic.detectors.picture import as_picture
+
     bound = bind(detector)
     if bound.entry.info.model is None:
         return None

@@ -117,7 +117,7 @@ class Gallery:
         if known is None or known[0] != len(items):
             if not items:
                 return None
-            known = self._pooled[name] = len(items), pooled(self.protocol, items, "main", 0)
+            known = self._pooled[name] = len(items), pooled(self.protocol, items, "main")
         return known[1]
 
     def judge_rest(self, ended: Any = None) -> None:
