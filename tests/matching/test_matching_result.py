@@ -270,6 +270,34 @@ def test_a_result_does_not_follow_what_happens_to_its_inputs():
             array[0] = 0
 
 
+@pytest.mark.parametrize("share", [0.001, 0.2])
+@pytest.mark.parametrize("strategy", ["exact", "distance"])
+def test_large_maps_are_kept_whether_they_have_few_pixels_or_many(share, strategy, monkeypatch):
+    """Few pixels are kept as indices; what is shown is the map all the same."""
+    from edgecritic.matching import result
+
+    monkeypatch.setattr(result, "_LARGE", 1000)
+    candidate, truth = np.random.default_rng(0).random((2, 60, 80)) < share
+    given = candidate.copy()
+    found = match(candidate, truth, tolerance=2, strategy=strategy)
+    assert (vars(found)["candidate"].dtype == np.bool_) == (share > 1 / 8)
+    candidate[:] = True
+    copy = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(found.candidate, given)
+    assert copy == found
+    assert not found.candidate.flags.writeable
+    assert found.fp == np.count_nonzero(given & ~found.matched_candidate)
+
+
+def test_pairs_in_any_order_become_those_in_raster_order():
+    maps = np.ones((2, 3, 5), bool)
+    pair = Pair(maps[0], maps[1], (1.0, 1.0), 9.0)
+    candidate, truth = np.array([7, 1, 4]), np.array([2, 3, 9])
+    found = Matching.from_pairs(pair, candidate, truth)
+    expected = [[0, 1, 0, 3], [0, 4, 1, 4], [1, 2, 0, 2]]  # of 1 and 3, 4 and 9, 7 and 2 in rows of five
+    assert found.pairs.reshape(3, 4).tolist() == expected
+
+
 def test_results_can_be_pickled_and_compared_without_an_error(small):
     copy = pickle.loads(pickle.dumps(small))
     assert str(copy) == str(small)

@@ -22,7 +22,7 @@ from edgecritic.kernels.state import ABSENT, ALONE, FAR, Side, State, new_state
 
 __all__ = ["add", "settle", "solve", "solve_by_auction"]
 
-_MOST_BIDS = 8  # of a row and those it drives out, before a search takes over
+_MOST_BIDS = 4  # of a row and those it drives out, before a search takes over
 _FEW_VISITS = 30_000  # of all searches together: sooner than an auction, which may have to be compiled
 _VISITS_OF_ROW = 2  # beyond these: a large problem whose searches visit more is looked at
 _GOING_WELL = 0.4  # of the rows are done by then: the searches may go on

@@ -33,6 +33,7 @@ _STRIDE = 64
 """From the nearest node to the horizon, in units of cost (hundredths of a pixel): see `Search`."""
 
 _FEW = 24
+_MANY = 300_000  # nodes, which do not fit in the processor's cache with their links
 _ELSEWHERE = np.int32(-1)
 
 
@@ -156,6 +157,7 @@ def find_end(
     heap_key, heap_node = search.heap_key, search.heap_node
     far_key, far_node = search.far_key, search.far_node
 
+    is_large = start.size > _MANY
     best = alone[root] - price[root]
     end = root
     other_end = ALONE
@@ -166,6 +168,7 @@ def find_end(
     heap = waiting = distant = seen_count = done_count = 0
     other: Any
     while True:
+        seen_before = seen_count
         reached = distant  # behind the list: what is reached by a shorter way than before
         for link in range(np.uint64(start[one]), np.uint64(start[one + 1])):
             reaching = passed + cost[link] * scale
@@ -179,8 +182,10 @@ def find_end(
         for at in range(np.uint64(distant), np.uint64(reached)):
             distance = far_key[at]
             other = np.uint32(far_node[at])
+            if distance >= best:
+                continue
             if their_mate[other] < 0:
-                if their_mate[other] == ALONE and distance < best:
+                if their_mate[other] == ALONE:
                     best = distance
                     end = one
                     other_end = other
@@ -215,6 +220,11 @@ def find_end(
             heap += 1
         if now >= best:
             break
+        if is_large:  # where their links begin is on its way already
+            for at in range(np.uint64(seen_before), np.uint64(seen_count)):
+                first = np.uint64(start[their_mate[np.uint32(seen[at])]])
+                prefetch(linked, first)
+                prefetch(cost, first)
         if waiting > 0:
             waiting -= 1
             other = np.uint32(near[np.uint64(waiting)])

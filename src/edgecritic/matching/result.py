@@ -15,9 +15,11 @@ from edgecritic.geometry import judged
 from edgecritic.inputs import BoolArray, mask_of
 from edgecritic.values import Value
 
-__all__ = ["Counted", "Matching", "Partners", "f_measure", "share"]
+__all__ = ["Counted", "Matching", "Partners", "f_measure", "in_order", "share"]
 
 _PORTION = 1 << 14
+_LARGE = 1 << 22  # pixels
+_BYTES_OF_INDEX = 8
 
 Partners = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Raster indices of pixels of a map, and of the pixel of the other map that each is linked with."""
@@ -133,7 +135,7 @@ class Matching(Counted, Value):
     fn: int
     precision: float
     recall: float
-    candidate: BoolArray
+    candidate: _Mask = _Mask()
     truth: BoolArray
     matched_candidate: _Mask = _Mask()
     matched_truth: _Mask = _Mask()
@@ -174,7 +176,7 @@ class Matching(Counted, Value):
             fn=fn,
             precision=1.0 if agree else precision,
             recall=1.0 if agree else recall,
-            candidate=pair.own(pair.candidate),
+            candidate=_short(pair),
             truth=pair.own(pair.truth),
             matched_candidate=pair.own(matched_candidate),
             matched_truth=pair.own(matched_truth),
@@ -196,8 +198,7 @@ class Matching(Counted, Value):
         Every truth pixel is there once. A candidate pixel that several share counts once for `fp` and
         precision. The pairs are put into raster order of the candidate.
         """
-        order = np.argsort(candidate_raster, kind="stable")
-        first, second = candidate_raster[order], truth_raster[order]
+        first, second = in_order(candidate_raster, truth_raster)
         shape = pair.candidate.shape
         pairs, distances = _trace(first, second, shape, pair.spacing)
         present = int(np.count_nonzero(pair.candidate))
@@ -376,6 +377,22 @@ def f_measure(precision: float, recall: float, alpha: float = 0.5) -> float:
 def share(part: int, whole: int) -> float:
     """Return a share, 0 of nothing."""
     return part / whole if whole else 0.0
+
+
+def in_order(first: NDArray[np.int64], second: NDArray[np.int64]) -> Partners:
+    """Return pairs in raster order of the candidate; as they are, not copied, if they are in that order."""
+    if not (first[1:] < first[:-1]).any():
+        return first, second
+    order = np.argsort(first, kind="stable")
+    return first[order], second[order]
+
+
+def _short(pair: Pair) -> NDArray[Any]:
+    """Return the candidate for a result to keep: of a large map with few pixels these, in place of a copy."""
+    map_ = pair.candidate
+    if map_.size >= _LARGE and _BYTES_OF_INDEX * np.count_nonzero(map_) < map_.size:
+        return np.flatnonzero(map_)
+    return pair.own(map_)
 
 
 def _trace(
