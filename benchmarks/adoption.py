@@ -40,7 +40,7 @@ def wheel(given: Given) -> Iterator[Figure]:
         quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
         run = {"check": True, "capture_output": True, "text": True, "timeout": 900}
         try:
-            subprocess.run([binaries / "python", "-m", "pip", "install", *quiet, made], **run)
+            subprocess.run([binaries / "python", "-m", "pip", "install", *quiet, f"{made}[report]"], **run)
         except subprocess.CalledProcessError as error:
             raise MissingError(f"pip could not install the wheel ({in_words(error)})") from error
         (home / "empty").mkdir()

@@ -84,8 +84,14 @@ def executed(path: Path) -> Any:
 
     notebook = nbformat.reads(content, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        world = {"metadata": {"path": folder}}
-        nbclient.NotebookClient(notebook, timeout=LONGEST, kernel_name="python3", resources=world).execute()
+        client = nbclient.NotebookClient(
+            notebook,
+            timeout=LONGEST,
+            kernel_name="python3",
+            extra_arguments=["--IPKernelApp.log_level=ERROR"],  # it warns of ports, which only this machine has
+            resources={"metadata": {"path": folder}},
+        )
+        client.execute()
     KEPT.mkdir(parents=True, exist_ok=True)
     part = kept.with_suffix(".part")
     nbformat.write(notebook, part)
