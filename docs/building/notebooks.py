@@ -88,7 +88,9 @@ def executed(path: Path) -> Any:
             notebook,
             timeout=LONGEST,
             kernel_name="python3",
-            extra_arguments=["--IPKernelApp.log_level=ERROR"],  # it warns of ports, which only this machine has
+            extra_arguments=[
+                "--IPKernelApp.log_level=ERROR"
+            ],  # it warns of ports, which only this machine has
             resources={"metadata": {"path": folder}},
         )
         client.execute()

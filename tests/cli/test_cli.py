@@ -81,7 +81,7 @@ def test_a_wanted_command_is_the_same_without_the_others(monkeypatch):
         alone = build_parser(name)._subparsers._group_actions[0].choices
         assert alone[name].format_help() == everything[name].format_help()
     assert list(build_parser("bench")._subparsers._group_actions[0].choices) == ["bench"]
-    for name in ("", "studies", "main", "_options", "no-such-command"):
+    for name in ("", "studies", "main", "listing", "_options", "no-such-command"):
         assert list(build_parser(name)._subparsers._group_actions[0].choices) == list(everything)
 
 

@@ -296,6 +296,18 @@ def test_pairs_in_any_order_become_those_in_raster_order():
     found = Matching.from_pairs(pair, candidate, truth)
     expected = [[0, 1, 0, 3], [0, 4, 1, 4], [1, 2, 0, 2]]  # of 1 and 3, 4 and 9, 7 and 2 in rows of five
     assert found.pairs.reshape(3, 4).tolist() == expected
+    candidate[:] = truth[:] = 0  # a strategy may use its arrays again
+    assert np.flatnonzero(found.matched_candidate).tolist() == [1, 4, 7]
+    assert np.flatnonzero(found.matched_truth).tolist() == [2, 3, 9]
+    in_order = Matching.from_pairs(pair, rows := np.array([1, 4, 7]), np.array([2, 3, 9]))
+    rows[:] = 0
+    assert np.flatnonzero(in_order.matched_candidate).tolist() == [1, 4, 7]
+
+
+def test_maps_of_numbers_are_no_indices(small):
+    """Only what has one dimension is a list of pixels."""
+    changed = dataclasses.replace(small, candidate=small.candidate.astype(np.uint8))
+    np.testing.assert_array_equal(changed.candidate, small.candidate)
 
 
 def test_results_can_be_pickled_and_compared_without_an_error(small):

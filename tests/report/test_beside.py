@@ -61,12 +61,30 @@ def test_a_process_that_fails_is_replaced(results, tmp_path, gone):
     process.wait()
 
 
-def test_what_has_begun_is_not_begun_again(results, tmp_path):
+@pytest.mark.parametrize("in_process", [False, True])
+def test_what_has_begun_is_not_begun_again(results, tmp_path, unloaded, in_process):
     """A run hands its curves over before its intervals are known, and all of its results later."""
-    artist = Artist()
-    artist.begin(results, tmp_path / "first")
-    artist.begin(results, tmp_path / "second")
-    assert {file.parent for file in artist.finish()} == {tmp_path / "first"}
+    with artist_beside(not in_process) as artist:
+        artist.begin(results, tmp_path / "first")
+        artist.begin({}, tmp_path / "first")
+        assert {file.parent for file in artist.finish()} == {tmp_path / "first"}
+        artist.begin(results, tmp_path / "second")
+        assert {file.parent for file in artist.finish()} == {tmp_path / "second"}
+        artist.begin({}, tmp_path / "given up")
+        artist.begin(results, tmp_path / "third")
+        artist.finish()
+    assert drawn(tmp_path / "first") == drawn(tmp_path / "second") == drawn(tmp_path / "third")
+    assert not (tmp_path / "given up").exists()
+
+
+def test_figures_are_no_files_before_they_are_asked_for(results, tmp_path, unloaded):
+    """A run that is stopped while it computes intervals leaves the figures of the one before."""
+    with artist_beside() as artist:
+        artist.begin(results, tmp_path)
+        artist._sender.join()
+        artist._process.stdin.close()  # as if this process had been stopped
+        assert artist._process.wait(60) == 0
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_process_that_is_not_needed_ends(unloaded):

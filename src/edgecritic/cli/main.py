@@ -157,6 +157,8 @@ def build_parser(wanted: str = "") -> argparse.ArgumentParser:
         module = importlib.import_module(name)
         if hasattr(module, "add_parser"):
             module.add_parser(subparsers)
+    if wanted in modules and wanted not in subparsers.choices:
+        return build_parser()
     for one in subparsers.choices.values():
         one.set_defaults(parser=one)
     return parser

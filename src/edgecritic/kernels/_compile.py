@@ -132,17 +132,16 @@ def _prefetch(_typing: Any, array: Any, _at: Any) -> Any:
     return types.none(array, types.uint64), code
 
 
-def _bare(library: tuple[str, str, Any], door: str) -> tuple[str, str, Any]:
+def _bare(parts: tuple[Any, ...], made: Any) -> tuple[Any, ...]:
     """Return what Numba keeps of a kernel without the code that others could put it into.
 
     None is put into another one from disk, and to read that code takes longer than all else at every start.
     Of it Numba only asks whether the function that Python calls is there.
     """
-    name, kind, code = library
-    if kind != "object":
-        return library
+    (name, kind, (machine_code, _)), *rest = parts
+    door = made.fndesc.llvm_cpython_wrapper_name
     stub = llvm.parse_assembly(f'define void @"{door}"() {{ unreachable }}')
-    return name, kind, (code[0], stub.as_bitcode())
+    return (name, kind, (machine_code, stub.as_bitcode())), *rest
 
 
 class KernelCache(NullCache):
@@ -176,11 +175,11 @@ class KernelCache(NullCache):
         if data.library.has_dynamic_globals:
             return
         try:
-            library, *rest = data._reduce()
+            parts = data._reduce()
+            code = dumps(_bare(parts, data) if is_known(numba.__version__) else parts)
         except RuntimeError:  # Numba has no machine code to keep; what it runs is complete
             return
-        door = data.fndesc.llvm_cpython_wrapper_name
-        self._code.write(self._file_name(sig, data.codegen), dumps((_bare(library, door), *rest)))
+        self._code.write(self._file_name(sig, data.codegen), code)
 
     def _file_name(self, sig: Any, codegen: Any) -> str:
         key = repr((sig, codegen.magic_tuple(), self._bytecode)).encode()

@@ -11,7 +11,6 @@ from edgecritic.inputs import Indices
 from edgecritic.kernels._jit import plainly
 from edgecritic.kernels.grid import Grid
 from edgecritic.matching.base import Matching, Pair, strategy
-from edgecritic.matching.result import in_order
 
 __all__ = ["exact"]
 
@@ -46,7 +45,7 @@ def exact(pair: Pair, *, window: int | None = None) -> Matching:
 
 
 def _matched(pair: Pair, window: int | None) -> tuple[Indices, Indices]:
-    """Return the raster indices of the matched pixels of candidate and truth, in order of the candidate."""
+    """Return the raster indices of the matched pixels of candidate and truth."""
     around, limit = reach_of(pair, window)
     grid = Grid.around(pair.candidate.shape, around.radii)
     flat = (in_blocks(grid, pair.candidate), in_blocks(grid, pair.truth))
@@ -59,4 +58,4 @@ def _matched(pair: Pair, window: int | None) -> tuple[Indices, Indices]:
         state = solved(links, *given, swapped=swapped)
     partner_of_candidate = (state.columns if swapped else state.rows).mate
     matched = np.flatnonzero(partner_of_candidate >= 0)
-    return in_order(candidates[matched], truths[partner_of_candidate[matched]])
+    return candidates[matched], truths[partner_of_candidate[matched]]

@@ -15,7 +15,7 @@ from edgecritic.geometry import judged
 from edgecritic.inputs import BoolArray, mask_of
 from edgecritic.values import Value
 
-__all__ = ["Counted", "Matching", "Partners", "f_measure", "in_order", "share"]
+__all__ = ["Counted", "Matching", "Partners", "f_measure", "share"]
 
 _PORTION = 1 << 14
 _LARGE = 1 << 22  # pixels
@@ -87,7 +87,7 @@ class _Mask:
         if matching is None:
             raise AttributeError(self._name)  # so that it has no default
         held = vars(matching)[self._name]
-        if isinstance(held, np.ndarray) and held.dtype != np.bool_:
+        if isinstance(held, np.ndarray) and held.ndim == 1:
             held = mask_of(held, matching.shape)
             held.flags.writeable = False
             vars(matching)[self._name] = held
@@ -198,7 +198,8 @@ class Matching(Counted, Value):
         Every truth pixel is there once. A candidate pixel that several share counts once for `fp` and
         precision. The pairs are put into raster order of the candidate.
         """
-        first, second = in_order(candidate_raster, truth_raster)
+        order = np.argsort(candidate_raster, kind="stable")
+        first, second = candidate_raster[order], truth_raster[order]
         shape = pair.candidate.shape
         pairs, distances = _trace(first, second, shape, pair.spacing)
         present = int(np.count_nonzero(pair.candidate))
@@ -377,14 +378,6 @@ def f_measure(precision: float, recall: float, alpha: float = 0.5) -> float:
 def share(part: int, whole: int) -> float:
     """Return a share, 0 of nothing."""
     return part / whole if whole else 0.0
-
-
-def in_order(first: NDArray[np.int64], second: NDArray[np.int64]) -> Partners:
-    """Return pairs in raster order of the candidate; as they are, not copied, if they are in that order."""
-    if not (first[1:] < first[:-1]).any():
-        return first, second
-    order = np.argsort(first, kind="stable")
-    return first[order], second[order]
 
 
 def _short(pair: Pair) -> NDArray[Any]:

@@ -1,8 +1,9 @@
 """Figures drawn beside other work: matplotlib takes as long to start and draw as many images take to judge.
 
-A process of its own imports matplotlib while images are judged, and draws while the pages are written. It
-gets the results through its standard input and writes the same bytes as
-:func:`edgecritic.report.figures.write_pr` here, which is done where no process can be started.
+A process of its own imports matplotlib while images are judged, and draws while intervals are computed and
+pages are written. It gets the results as a line of its standard input, and puts the same bytes as
+:func:`edgecritic.report.figures.write_pr` into files when another line comes. Where no process can be
+started, figures are drawn here.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -36,19 +37,23 @@ class Artist:
     def __init__(self, process: subprocess.Popen[bytes] | None = None) -> None:
         self._process = process
         self._given: tuple[Mapping[str, Any], Path] | None = None
+        self._sender: threading.Thread | None = None  # of what was given, if the process draws it
+        self._is_used = False
         self.has_drawn = False
 
     def begin(self, results: Mapping[str, Any], folder: Path) -> None:
-        """Let the figures of these results be drawn into a folder, unless drawing has begun already."""
-        if self._given is not None:
+        """Let the figures of a run be drawn, unless that of this folder has begun; they are no files yet."""
+        if self._given is not None and self._given[1] == folder:
             return
-        self._given = results, folder
-        if self._process is not None and self._process.stdin is not None:
-            work = json.dumps({"folder": str(folder.absolute()), "results": results}).encode()
-            threading.Thread(target=_send, args=(work, self._process.stdin), daemon=True).start()
+        self._given, self._sender = (results, folder), None
+        if self._process is not None and self._process.stdin is not None and not self._is_used:
+            self._is_used = True  # it draws once
+            work = json.dumps({"folder": str(folder.absolute()), "results": results}).encode() + b"\n"
+            self._sender = threading.Thread(target=_send, args=(work, self._process.stdin), daemon=True)
+            self._sender.start()
 
     def finish(self) -> tuple[Path, ...]:
-        """Return the files once they are there; draw them here if the process could not.
+        """Put the figures into files and return these; draw them here if the process could not.
 
         Raises
         ------
@@ -57,19 +62,27 @@ class Artist:
         """
         if self._given is None:
             return ()
-        results, folder = self._given
-        if self._process is not None and self._process.stdout is not None:
-            said = self._process.stdout.readline()  # its end is waited for last
+        (results, folder), self._given = self._given, None
+        process = self._process
+        if self._sender is not None and process is not None and process.stdin and process.stdout:
+            self._sender.join()
+            _send(b"\n", process.stdin)
+            with suppress(OSError):
+                process.stdin.close()
+            said = process.stdout.readline()  # its end is waited for last
             if said:
                 self.has_drawn = True
                 return tuple(folder / name for name in json.loads(said))
-        return _write_pr()(results, folder)
+        from edgecritic.report.figures import write_pr
+
+        return write_pr(results, folder)
 
 
-def _send(work: bytes, stream: IO[bytes]) -> None:
-    """Hand work over, which lasts until matplotlib is imported; if nobody takes it, `finish` draws."""
-    with suppress(OSError, ValueError), stream:
-        stream.write(work)
+def _send(words: bytes, stream: IO[bytes]) -> None:
+    """Hand a line over, which lasts until matplotlib is imported; if nobody takes it, `finish` draws."""
+    with suppress(OSError, ValueError):
+        stream.write(words)
+        stream.flush()
 
 
 @contextmanager
@@ -93,13 +106,6 @@ def artist_beside(wanted: bool = True) -> Iterator[Artist]:
             process.wait()
 
 
-def _write_pr() -> Callable[[Mapping[str, Any], Path], tuple[Path, ...]]:
-    """Return who draws; imported here, so that the process is started before anything else is imported."""
-    from edgecritic.report.figures import write_pr
-
-    return write_pr
-
-
 def _is_imported() -> bool:
     return "matplotlib" in sys.modules
 
@@ -116,19 +122,21 @@ def main() -> None:
     """Import matplotlib with all that its files need, wait for results, and draw them."""
     gc.disable()  # it ends soon
     from edgecritic.figures import UNDATED, drawing_settings, figure_bytes, new_figure
+    from edgecritic.report.figures import draw_pr, put_files
 
     with drawing_settings():
         first = new_figure((1, 1))
         first.text(0, 0, "a")
         for kind in UNDATED:  # much is imported and read when the first figure is written
             figure_bytes(first, kind)
-    draw = _write_pr()
-    given = sys.stdin.buffer.read()
+    given = sys.stdin.buffer.readline()
     if given:
         work = json.loads(given)
-        files = draw(work["results"], Path(work["folder"]))
-        sys.stdout.write(json.dumps([file.name for file in files]) + "\n")
-        sys.stdout.flush()
+        drawn = draw_pr(work["results"])
+        if sys.stdin.buffer.readline():  # else the run was stopped, and its old files stay together
+            files = put_files(drawn, work["folder"])
+            sys.stdout.write(json.dumps([file.name for file in files]) + "\n")
+            sys.stdout.flush()
         gc.freeze()  # nothing is searched for garbage at the end
 
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from edgecritic.figures import HUMAN, UNDATED, drawing_settings, new_figure, save_figure
+from edgecritic.atomic import replace_file
+from edgecritic.figures import HUMAN, UNDATED, drawing_settings, figure_bytes, new_figure
 from edgecritic.protocols.plots import recall_curve, recall_frame
 from edgecritic.report.view import View, short
 from edgecritic.tables import columns, shorten
 
-__all__ = ["precision_recall_figure", "write_pr"]
+__all__ = ["draw_pr", "precision_recall_figure", "put_files", "write_pr"]
 
 MOST_INSIDE = 8
 """With more entries the legend stands beside the axes."""
@@ -43,20 +44,25 @@ def precision_recall_figure(results: Mapping[str, Any]) -> Any:
         return _figure(View(results))
 
 
-def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Write ``pr.svg``, ``pr.pdf`` and ``pr.png`` into a folder; equal results give equal bytes.
-
-    Returns
-    -------
-    tuple of Path
-        The files that were written. The folder is made if it does not exist.
-    """
-    files = tuple(Path(folder) / f"pr.{kind}" for kind in UNDATED)
+def draw_pr(results: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return the contents of ``pr.svg``, ``pr.pdf`` and ``pr.png``; equal results give equal bytes."""
     with drawing_settings():
         figure = _figure(View(results))
-        for file in files:
-            save_figure(figure, file, dpi=200)
-    return files
+        return {f"pr.{kind}": figure_bytes(figure, kind, dpi=200) for kind in UNDATED}
+
+
+def put_files(contents: Mapping[str, bytes], folder: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write files into a folder, which is made if it does not exist, each whole or not at all."""
+    files = {Path(folder) / name: content for name, content in contents.items()}
+    for file, content in files.items():
+        with replace_file(file) as stream:
+            stream.write(content)
+    return tuple(files)
+
+
+def write_pr(results: Mapping[str, Any], folder: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write ``pr.svg``, ``pr.pdf`` and ``pr.png`` into a folder; return the files."""
+    return put_files(draw_pr(results), folder)
 
 
 def _figure(view: View) -> Any:
