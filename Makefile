@@ -112,7 +112,7 @@ dist: $(STAMPS)/dist
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 	$(PYTHON) -m venv build/fresh
-	build/fresh/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[report]"
+	build/fresh/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
 	@wc -c dist/*
 	@build/fresh/bin/python -c 'import edgecritic' # writes what later starts use
 	@build/fresh/bin/python -X importtime -c 'import edgecritic' 2>&1 | tail -1 | awk -F'|' '{ print "import edgecritic:", $$2 / 1000, "ms" }'

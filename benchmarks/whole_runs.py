@@ -179,7 +179,7 @@ def waits(nap: Callable[[np.ndarray], None], done: threading.Event) -> list[int]
     return found
 
 
-def free_wait(nap: Callable[[np.ndarray], None], spin: Callable[[int], float]) -> float:
+def free_share(nap: Callable[[np.ndarray], None], spin: Callable[[int], float]) -> float:
     """Return the share of waits that are long beside a thread that works without the lock."""
     ended = threading.Event()
     other = threading.Thread(target=lambda: (spin(150_000_000), ended.set()))
@@ -214,7 +214,7 @@ def measure(home: Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         run(f"{folder}/first")
         nap, spin = compiled()
-        free = free_wait(nap, spin)
+        free = free_share(nap, spin)
         worker = threading.Thread(target=run, args=(f"{folder}/second",), kwargs={"progress": step})
         worker.start()
         busy.wait()

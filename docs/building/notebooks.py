@@ -84,13 +84,12 @@ def executed(path: Path) -> Any:
 
     notebook = nbformat.reads(content, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
+        # Newer kernels warn that their ports are not encrypted; only this machine reaches them.
         client = nbclient.NotebookClient(
             notebook,
             timeout=LONGEST,
             kernel_name="python3",
-            extra_arguments=[
-                "--IPKernelApp.log_level=ERROR"
-            ],  # it warns of ports, which only this machine has
+            extra_arguments=["--IPKernelApp.log_level=ERROR"],
             resources={"metadata": {"path": folder}},
         )
         client.execute()

@@ -203,7 +203,7 @@ def _run(argv: Sequence[str] | None) -> int:
         raise
 
 
-def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
+def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Namespace:
     """Parse; let the sub-command itself say what it does not know, with its own usage."""
     args, unknown = parser.parse_known_args(argv)
     if unknown:

@@ -176,7 +176,7 @@ class Matching(Counted, Value):
             fn=fn,
             precision=1.0 if agree else precision,
             recall=1.0 if agree else recall,
-            candidate=_short(pair),
+            candidate=_candidate_to_keep(pair),
             truth=pair.own(pair.truth),
             matched_candidate=pair.own(matched_candidate),
             matched_truth=pair.own(matched_truth),
@@ -380,8 +380,8 @@ def share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-def _short(pair: Pair) -> NDArray[Any]:
-    """Return the candidate for a result to keep: of a large map with few pixels these, in place of a copy."""
+def _candidate_to_keep(pair: Pair) -> NDArray[Any]:
+    """Return a copy of the candidate, or of a large map with few pixels their raster indices."""
     map_ = pair.candidate
     if map_.size >= _LARGE and _BYTES_OF_INDEX * np.count_nonzero(map_) < map_.size:
         return np.flatnonzero(map_)
