@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,9 +11,10 @@ import numpy as np
 from edgecritic.assignment.graph import near_pairs
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Indices
-from edgecritic.kernels._jit import is_plain
+from edgecritic.kernels._jit import is_plain, plainly
 from edgecritic.kernels.assign import solve
 from edgecritic.kernels.auction import MANY_ROWS
+from edgecritic.kernels.blocks import block_by_block
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links, Numbered, links_of_rows, number_cells
@@ -39,7 +39,7 @@ __all__ = [
 MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""
 
-_BLOCK_SIDE = 16
+_STEPS_OF_PIXEL = 10  # to put one in a block; what is made in plain Python should be done soon
 _SMALL_REACH = 5000  # offsets; what is made of fewer is kept for maps of the same shape
 _WORTH_RELINKING = 1.05  # so many times more pixels, and the searches cost more than linking anew
 _PRICE_BITS = 60
@@ -72,32 +72,29 @@ def in_blocks(grid: Grid, mask: BoolArray) -> Indices:
 def place_maps(grid: Grid, masks: Sequence[BoolArray]) -> tuple[Indices, Indices, Indices]:
     """Return raster and flat indices of the pixels of maps, one map after the other, and where maps begin.
 
-    Those of a volume come block by block. Searches run over neighbouring pixels; in blocks these are
-    neighbours in memory too.
+    Those of a volume come block by block (`edgecritic.kernels.blocks`).
     """
-    size = masks[0].size
+    if len(grid.shape) == 3:
+        parts = [_block_by_block(grid, one) for one in masks]
+        start = np.cumsum([0, *(flat.size for _, flat in parts)])
+        raster, flat = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+        return raster, flat, start
     if len(masks) == 1:
         raster = masks[0].reshape(-1).nonzero()[0]
         start = np.array([0, raster.size])
     else:
+        size = masks[0].size
         found = np.concatenate([one.reshape(-1) for one in masks]).nonzero()[0]
         begin = np.arange(0, size * len(masks) + 1, size)
         start = found.searchsorted(begin)
         raster = found - begin[:-1].repeat(start[1:] - start[:-1])
-    flat = grid.flatten(raster)
-    if len(grid.shape) == 2:
-        return raster, flat, start
-    blocks = [side // _BLOCK_SIDE + 1 for side in grid.padded]
-    count = len(masks) * math.prod(blocks)
-    rest = flat.astype(np.min_scalar_type(max(grid.size, count)))
-    block = np.arange(len(masks), dtype=rest.dtype).repeat(np.diff(start))
-    for stride, along in zip(grid.strides, blocks, strict=True):
-        step = rest // stride
-        rest -= step * stride
-        block *= along
-        block += step // _BLOCK_SIDE
-    order = np.argsort(block.astype(np.min_scalar_type(count)), kind="stable")  # by radix if they are short
-    return raster[order], flat[order], start
+    return raster, grid.flatten(raster), start
+
+
+def _block_by_block(grid: Grid, mask: BoolArray) -> tuple[Indices, Indices]:
+    raster = mask.reshape(-1).nonzero()[0]
+    with plainly(_STEPS_OF_PIXEL * raster.size):
+        return block_by_block(raster, grid.shape, grid.radii, grid.strides)
 
 
 def link_scarcer(

@@ -50,7 +50,7 @@ def new_changing(web: WebOfLinks, state: State, pixels: int) -> Changing:
 
 
 @inlined
-def _prefetch_rows(links: Links, rows: Side, new: Int32s, at: int) -> None:
+def _prefetch_rows(links: Links, rows: Side, pixel_of: Int32s, new: Int32s, at: int) -> None:
     """Fetch where the links of a row that comes soon begin, and the links of one that comes sooner."""
     if at + 2 * _SOON < new.size:
         later = np.uint64(new[at + 2 * _SOON])
@@ -58,6 +58,7 @@ def _prefetch_rows(links: Links, rows: Side, new: Int32s, at: int) -> None:
         prefetch(rows.alone, later)
         prefetch(rows.price, later)
         prefetch(rows.mate, later)
+        prefetch(pixel_of, later)
         first = np.uint64(links.start[new[at + _SOON]])
         prefetch(links.other, first)
         prefetch(links.cost, first)
@@ -101,7 +102,7 @@ def _update(
     waiting = 0
     for at in range(added.size):
         row = added[at]
-        _prefetch_rows(problem.web.rows, rows, added, at)
+        _prefetch_rows(problem.web.rows, rows, pixel_of, added, at)
         last = bid(problem.web.rows, problem.state, row, _MOST_BIDS)
         if last != row or rows.mate[row] != ALONE:
             turns[size] = pixel_of[row]

@@ -104,25 +104,46 @@ def links_of_rows(
     `rows` are flat grid positions, `steps` the flat offsets sorted by `step_cost`, which `near` has as runs
     of bits. The numbers of the offsets to columns are noted as bits, which puts them in order.
     """
+    start = np.empty(rows.size + 1, dtype=np.int64)
+    enough = most_links + steps.size
+    capacity = min(max(1024, 16 * rows.size), enough)
+    other = np.empty(capacity, dtype=np.int32)
+    cost = np.empty(capacity, dtype=np.int32)
+    start[0] = 0
+    row = 0
+    while True:
+        row = _link_until_full(rows, row, columns, near, level, steps, step_cost, start, other, cost)
+        size = start[row]
+        if size > most_links:
+            start[rows.size] = -1
+            return start, other[:0], cost[:0]
+        if row == rows.size:
+            return start, other[:size], cost[:size]
+        capacity = min(capacity + capacity // 2 + steps.size, enough)
+        other = _longer(other, size, capacity)
+        cost = _longer(cost, size, capacity)
+
+
+@kernel
+def _link_until_full(
+    rows: Int64s,
+    row: int,
+    columns: Numbered,
+    near: Windows,
+    level: int,
+    steps: Int64s,
+    step_cost: Int64s,
+    start: Int64s,
+    other: Int32s,
+    cost: Int32s,
+) -> int:
+    """Link rows from `row` on while there is room for all that the next may have; return the next."""
     bits, before, number = columns
     first, offset_at = near.step, near.number
     mask = near.mask[level, : near.used[level]]
-    count = rows.size
-    start = np.empty(count + 1, dtype=np.int64)
-    capacity = max(1024, 16 * count)
-    other = np.empty(capacity, dtype=np.int32)
-    cost = np.empty(capacity, dtype=np.int32)
     noted = np.zeros((steps.size >> 6) + 1, dtype=np.uint64)
-    size = 0
-    for row in range(count):
-        start[row] = size
-        if size > most_links:
-            start[count] = -1
-            return start, other[:0], cost[:0]
-        if size + steps.size > capacity:
-            capacity += capacity // 2 + steps.size
-            other = _longer(other, size, capacity)
-            cost = _longer(cost, size, capacity)
+    size = start[row]
+    while row < rows.size and size + steps.size <= other.size:
         here = rows[row]
         for run in range(mask.size):
             word = window(bits, here + first[run]) & mask[run]
@@ -139,8 +160,9 @@ def links_of_rows(
                 other[size] = number[np.uint64(_place(bits, before, here + steps[step]))]
                 cost[size] = step_cost[step]
                 size += 1
-    start[count] = size
-    return start, other[:size], cost[:size]
+        row += 1
+        start[row] = size
+    return row
 
 
 @kernel

@@ -159,9 +159,8 @@ def find_end(
 
     is_large = start.size > _MANY
     best = alone[root] - price[root]
-    end = root
-    other_end = ALONE
-    one = root
+    one, here = root, ALONE  # where the search is: one of ours, and its mate, over which it was reached
+    end, other_end = here, ALONE
     now = np.int64(0)
     passed = -price[root]  # distance of `one`, which is `now`, less its price
     horizon = now
@@ -187,8 +186,7 @@ def find_end(
             if their_mate[other] < 0:
                 if their_mate[other] == ALONE:
                     best = distance
-                    end = one
-                    other_end = other
+                    end, other_end = here, int(other)
                 continue
             mate = np.uint64(their_mate[other])
             prefetch(start, mate)
@@ -198,7 +196,7 @@ def find_end(
             seen[np.uint64(seen_count)] = other
             seen_count += int(is_new)
             arrival[other] = distance + their_price[other]
-            via[other] = one
+            via[other] = here
             if distance > horizon:
                 listed = np.uint64(distant if is_new else place[other])
                 far_key[listed] = distance
@@ -255,12 +253,11 @@ def find_end(
                 break
         done[done_count] = other
         done_count += 1
-        one = their_mate[other]
+        one, here = their_mate[other], int(other)
         passed = now - price[one]
         if passed + alone[one] < best:
             best = passed + alone[one]
-            end = one
-            other_end = ALONE
+            end, other_end = here, ALONE
 
     search.visits[0] += done_count
     price[root] += best
@@ -271,21 +268,22 @@ def find_end(
         price[their_mate[other]] += change
     for at in range(seen_count):
         arrival[seen[at]] = FAR
-    _flip(ours.mate, their_mate, via, root, end, other_end)
-    return end, other_end
+    return _flip(ours.mate, their_mate, via, root, end, other_end), other_end
 
 
 @inlined
-def _flip(mate: Int32s, their_mate: Int32s, via: Int32s, root: int, end: int, other_end: int) -> None:
-    """Change mates along the way from `root` to `end` and `other_end`."""
-    one = end
-    other = other_end
+def _flip(mate: Int32s, their_mate: Int32s, via: Int32s, root: int, end: int, other_end: int) -> int:
+    """Change mates along the way from `root` to the mate of `end`, and on to `other_end`; return that mate.
+
+    Mates of ours are written and not read: in a large problem each would have to be waited for.
+    """
+    last = root if end == ALONE else their_mate[end]
+    one, gained, lost = last, other_end, end
     while True:
-        left = mate[one]
-        mate[one] = other
-        if other != ALONE:
-            their_mate[other] = one
-        if one == root:
-            break
-        other = left
-        one = via[other]
+        mate[one] = gained
+        if gained != ALONE:
+            their_mate[gained] = one
+        if lost == ALONE:
+            return last
+        gained, lost = lost, via[lost]
+        one = root if lost == ALONE else their_mate[lost]
