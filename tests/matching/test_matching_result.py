@@ -337,3 +337,17 @@ def test_text_has_pixels_only_without_spacing():
 def test_a_background_must_be_finite(small):
     with pytest.raises(InputError, match="NaN"):
         small.overlay(np.full(small.truth.shape, np.nan))
+
+
+@pytest.mark.parametrize("strategy", ["exact", "eps", "validation"])
+def test_coordinates_of_pairs_are_made_when_they_are_asked_for(strategy):
+    random = np.random.default_rng(8)
+    candidate, truth = random.random((2, 6, 7, 8)) < 0.2
+    found = match(candidate, truth, strategy=strategy)
+    assert vars(found)["pairs"].shape == (2, found.distances.size)
+    first, second = found.pairs[:, 0], found.pairs[:, 1]
+    assert candidate[tuple(first.T)].all()
+    assert truth[tuple(second.T)].all()
+    assert np.allclose(np.linalg.norm(first - second, axis=1), found.distances)
+    assert not found.pairs.flags.writeable
+    assert found.pairs is found.pairs

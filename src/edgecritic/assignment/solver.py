@@ -17,7 +17,7 @@ from edgecritic.kernels.auction import MANY_ROWS
 from edgecritic.kernels.blocks import block_by_block
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.hashing import scatter
-from edgecritic.kernels.links import Links, Numbered, links_of_rows, number_cells
+from edgecritic.kernels.links import Links, Numbered, count_reached, links_of_rows, number_cells
 from edgecritic.kernels.state import State, new_state
 from edgecritic.kernels.windows import Windows, windows_of
 
@@ -108,10 +108,8 @@ def link_scarcer(
     swapped = truths.size < candidates.size
     sides = (truths, candidates) if swapped else (candidates, truths)
     links = link_rows(grid, *sides, around)
-    reached = np.zeros(sides[1].size, dtype=np.bool_)
-    reached[links.other] = True
     rows = np.count_nonzero(links.start[1:] > links.start[:-1])
-    if rows > _WORTH_RELINKING * np.count_nonzero(reached):
+    if rows > _WORTH_RELINKING * count_reached(links, sides[1].size):
         swapped, links = not swapped, link_rows(grid, sides[1], sides[0], around)
     return swapped, links
 

@@ -24,7 +24,7 @@ __all__ = ["add", "settle", "solve", "solve_by_auction"]
 
 _MOST_BIDS = 4  # of a row and those it drives out, before a search takes over
 _FEW_VISITS = 30_000  # of all searches together: sooner than an auction, which may have to be compiled
-_VISITS_OF_ROW = 2  # beyond these: a large problem whose searches visit more is looked at
+_VISITS_OF_ROW = 1  # beyond these: a large problem whose searches visit more is looked at
 _GOING_WELL = 0.4  # of the rows are done by then: the searches may go on
 _MANY_VISITS_OF_ROW = 16  # as long as an auction takes
 
@@ -100,14 +100,15 @@ def _settle_owed(links: Links, state: State) -> None:
 
 def solve_by_auction(links: Links, state: State) -> None:
     """Solve a whole problem from the prices of an auction on, whatever the state was before."""
-    hold_auction(links, state)
     columns = state.columns.mate.size
     if state.rows.mate.size < MANY_ROWS:
+        hold_auction(links, state)
         _bid_and_add(links, state, FAR)
         column_links = from_columns(links, columns)
     else:
         with ThreadPoolExecutor(1) as beside:
             made = beside.submit(from_columns, links, columns)
+            hold_auction(links, state)
             _bid_and_add(links, state, FAR)
         column_links = made.result()
     _settle_owed(column_links, state)

@@ -141,9 +141,12 @@ def _hold_rounds(
 
 
 def cut_in_halves(links: Links, columns: int) -> list[Bytes]:
-    """Cut the rows in two, in the middle, and at a quarter and three quarters."""
+    """Cut the rows in two, at a quarter and three quarters, and in the middle.
+
+    Those that are left when halves are first asked for are on one side of the middle.
+    """
     with ThreadPoolExecutor(2) as crew:
-        return list(crew.map(partial(_half_of_rows, links, columns), (0, 1)))
+        return list(crew.map(partial(_half_of_rows, links, columns), (1, 0)))
 
 
 def _bid_in_halves(
@@ -251,21 +254,37 @@ def _bid_in_turn(
     return count
 
 
-@kernel
 def _give_up(links: Links, state: State, raised: np.int64, slack: np.int64) -> Int32s:
     """Raise prices, and take out the rows whose place costs more than `slack` above their best one.
 
     Returned are these rows. Prices of rows become what their best place costs.
     """
-    start, other, cost = links.start, links.other, links.cost
-    mate, alone, scale = state.rows.mate, state.rows.alone, state.scale
-    column_mate, price = state.columns.mate, state.columns.price
+    _raise_prices(state, raised)
+    rows = state.rows.mate.size
+    if rows < MANY_ROWS:
+        return _give_up_part(links, state, slack, 0, rows)
+    with ThreadPoolExecutor(2) as crew:
+        parts = crew.map(partial(_give_up_part, links, state, slack), (0, rows // 2), (rows // 2, rows))
+        return np.concatenate(list(parts))
+
+
+@kernel
+def _raise_prices(state: State, raised: np.int64) -> None:
+    price = state.columns.price
     highest = state.columns.alone.min()
     for column in range(price.size):
         price[column] = min(highest, price[column] + raised)
-    bidders = np.empty(mate.size, dtype=np.int32)
+
+
+@kernel
+def _give_up_part(links: Links, state: State, slack: np.int64, first: int, last: int) -> Int32s:
+    """Take out the rows from `first` to `last` − 1 that give up; no two rows have the same column."""
+    start, other, cost = links.start, links.other, links.cost
+    mate, alone, scale = state.rows.mate, state.rows.alone, state.scale
+    column_mate, price = state.columns.mate, state.columns.price
+    bidders = np.empty(last - first, dtype=np.int32)
     count = 0
-    for row in range(mate.size):
+    for row in range(first, last):
         column = mate[row]
         best = paid = alone[row]
         for link in range(start[row], start[row + 1]):

@@ -33,7 +33,7 @@ def block_by_block(raster: Int64s, shape: Sizes, radii: Sizes, strides: Sizes) -
     raster, flat : (n,) int64
         The raster indices, and those of the padded grid, in the new order.
     """
-    in_blocks, flat = np.empty((2, raster.size), dtype=np.int64)  # NumPy asks for large pages of memory
+    in_blocks, flat = np.empty_like(raster), np.empty_like(raster)  # by NumPy, which asks for large pages
     _sort(raster, shape, radii, strides, np.empty(raster.size, dtype=np.int32), flat, in_blocks)
     return in_blocks, flat
 

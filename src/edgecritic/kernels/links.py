@@ -12,7 +12,7 @@ from edgecritic.kernels.windows import Windows, count_bits, lowest_bit, rest_of,
 
 __all__ = [
     *("Groups", "Links", "Numbered", "WebOfLinks"),
-    *("from_columns", "link_maps", "links_of_rows", "number_cells", "sort_groups"),
+    *("count_reached", "from_columns", "link_maps", "links_of_rows", "number_cells", "sort_groups"),
 ]
 
 _ONE = np.uint64(1)
@@ -163,6 +163,18 @@ def _link_until_full(
         row += 1
         start[row] = size
     return row
+
+
+@kernel
+def count_reached(links: Links, columns: int) -> int:
+    """Return how many of so many columns have a link."""
+    reached = np.zeros(columns, dtype=np.bool_)
+    for column in links.other:
+        reached[column] = True
+    count = 0
+    for column in range(columns):
+        count += int(reached[column])
+    return count
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ _BYTES_OF_INDEX = 8
 
 Partners = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Raster indices of pixels of a map, and of the pixel of the other map that each is linked with."""
+
+
+T = TypeVar("T")
 
 
 class Counted:
@@ -74,27 +77,39 @@ class Counted:
         }
 
 
-class _Mask:
-    """A map of a matching that may be given as raster indices, and is made of them when it is asked for.
+class _Made(Generic[T]):
+    """An array of a matching that may be given by raster indices, and is made of them when it is asked for.
 
-    Maps of volumes take more memory than all that is in them.
+    Maps of volumes take more memory than all that is in them, coordinates three times as much as indices.
     """
+
+    def __init__(self, ndim: int, make: Callable[..., Any], *, optional: bool = False) -> None:
+        self._ndim = ndim  # of an array of raster indices
+        self._make = make
+        self._optional = optional
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, matching: Matching | None, owner: type | None = None) -> BoolArray:
+    def __get__(self, matching: Matching | None, owner: type | None = None) -> T:
         if matching is None:
-            raise AttributeError(self._name)  # so that it has no default
+            if self._optional:
+                return cast("T", None)  # the default
+            raise AttributeError(self._name)  # so that it has none
         held = vars(matching)[self._name]
-        if isinstance(held, np.ndarray) and held.ndim == 1:
-            held = mask_of(held, matching.shape)
+        if isinstance(held, np.ndarray) and held.ndim == self._ndim:
+            held = self._make(held, matching.shape)
             held.flags.writeable = False
             vars(matching)[self._name] = held
-        return cast("BoolArray", held)
+        return cast("T", held)
 
-    def __set__(self, matching: Matching, given: NDArray[Any]) -> None:
+    def __set__(self, matching: Matching, given: NDArray[Any] | None) -> None:
         vars(matching)[self._name] = given
+
+
+def _places(raster: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the coordinates of pairs, given as two rows of raster indices."""
+    return np.stack(np.unravel_index(raster.T, shape), axis=-1)
 
 
 class Matching(Counted, Value):
@@ -135,11 +150,11 @@ class Matching(Counted, Value):
     fn: int
     precision: float
     recall: float
-    candidate: _Mask = _Mask()
+    candidate: _Made[BoolArray] = _Made(1, mask_of)
     truth: BoolArray
-    matched_candidate: _Mask = _Mask()
-    matched_truth: _Mask = _Mask()
-    pairs: NDArray[np.int64] | None = None
+    matched_candidate: _Made[BoolArray] = _Made(1, mask_of)
+    matched_truth: _Made[BoolArray] = _Made(1, mask_of)
+    pairs: _Made[NDArray[np.int64] | None] = _Made(2, _places, optional=True)
     distances: NDArray[np.float64] | None = None
     spacing: tuple[float, ...] | None = None
     notes: tuple[str, ...] = ()
@@ -161,7 +176,7 @@ class Matching(Counted, Value):
     ) -> Matching:
         """Make the result of a strategy; ratios that are not given follow from the counts.
 
-        The pixels that are matched are given as maps or as raster indices.
+        The pixels that are matched are given as maps or as raster indices, pairs as two rows of these.
         """
         agree = not (pair.candidate.any() or pair.truth.any())
         if precision is None:
@@ -199,9 +214,8 @@ class Matching(Counted, Value):
         precision. The pairs are put into raster order of the candidate.
         """
         order = np.argsort(candidate_raster, kind="stable")
-        first, second = candidate_raster[order], truth_raster[order]
-        shape = pair.candidate.shape
-        pairs, distances = _trace(first, second, shape, pair.spacing)
+        pairs = np.stack([candidate_raster[order], truth_raster[order]])
+        first, second = pairs
         present = int(np.count_nonzero(pair.candidate))
         taken = min(first.size, 1) + int(np.count_nonzero(first[1:] != first[:-1]))
         return cls.from_counts(
@@ -213,7 +227,7 @@ class Matching(Counted, Value):
             matched_candidate=first,
             matched_truth=second,
             pairs=pairs,
-            distances=distances,
+            distances=_distances(pairs, pair.candidate.shape, pair.spacing),
         )
 
     @classmethod
@@ -224,13 +238,13 @@ class Matching(Counted, Value):
         """
         size, shape = pair.truth.size, pair.truth.shape
         named = np.concatenate([of_candidate[0] * size + of_candidate[1], of_truth[1] * size + of_truth[0]])
-        first, second = np.divmod(np.unique(named), size)
+        pairs = np.stack(np.divmod(np.unique(named), size))
         return cls.from_masks(
             pair,
             mask_of(of_candidate[0], shape),
             mask_of(of_truth[0], shape),
             recall=recall,
-            traced=_trace(first, second, shape, pair.spacing),
+            traced=(pairs, _distances(pairs, shape, pair.spacing)),
         )
 
     @classmethod
@@ -247,7 +261,7 @@ class Matching(Counted, Value):
 
         TP are the matched candidate pixels, FP the others, FN the truth pixels that are not matched.
         `recall` is ``"gt"`` for the matched share of the truth, ``"confusion"`` for TP / (TP + FN).
-        `traced` are pairs and their distances, where there are any.
+        `traced` are raster indices of the pairs, two rows, and their distances, where there are any.
         """
         if recall not in ("confusion", "gt"):
             raise InputError(f"recall must be 'confusion' or 'gt', got {recall!r}")
@@ -388,19 +402,16 @@ def _candidate_to_keep(pair: Pair) -> NDArray[Any]:
     return pair.own(map_)
 
 
-def _trace(
-    first: NDArray[np.int64], second: NDArray[np.int64], shape: tuple[int, ...], spacing: Sequence[float]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return coordinates and distances of the pairs, made in portions that stay in the cache."""
-    pairs = np.empty((first.size, 2, len(shape)), dtype=np.int64)
-    distances = np.zeros(first.size)
-    for begin in range(0, first.size, _PORTION):
+def _distances(
+    pairs: NDArray[np.int64], shape: tuple[int, ...], spacing: Sequence[float]
+) -> NDArray[np.float64]:
+    """Return the distances of pairs of raster indices, made in portions that stay in the cache."""
+    distances = np.zeros(pairs.shape[1])
+    for begin in range(0, distances.size, _PORTION):
         part = slice(begin, begin + _PORTION)
-        places = zip(np.unravel_index(first[part], shape), np.unravel_index(second[part], shape), strict=True)
-        for axis, (one, other) in enumerate(places):
-            pairs[part, 0, axis], pairs[part, 1, axis] = one, other
-            distances[part] += ((one - other) * spacing[axis]) ** 2
-    return pairs, np.sqrt(distances, out=distances)
+        for (first, second), size in zip(np.unravel_index(pairs[:, part], shape), spacing, strict=True):
+            distances[part] += ((first - second) * size) ** 2
+    return np.sqrt(distances, out=distances)
 
 
 def _canvas(background: Any, shape: tuple[int, ...]) -> NDArray[np.uint8]:
