@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from edgecritic.assignment import dynamic, solver
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid, ball
-from edgecritic.kernels.links import Links, from_columns, link_maps, number_cells
+from edgecritic.kernels.links import Links, count_reached, from_columns, link_maps, number_cells
 from edgecritic.kernels.windows import count_bits, lowest_bit
 
 pytestmark = pytest.mark.kernels
@@ -168,3 +168,10 @@ def test_bits_of_words_are_counted_and_found():
     assert [int(count_bits(word)) for word in words] == [int(word).bit_count() for word in words]
     lowest = [bin(int(word))[::-1].index("1") for word in words[1:]]
     assert [int(lowest_bit(word)) for word in words[1:]] == lowest
+
+
+@pytest.mark.parametrize("count", [0, 1, 30])
+def test_columns_that_are_reached_are_counted_once(count):
+    other = np.random.default_rng(count).integers(0, 20, count).astype(np.int32)
+    links = Links(np.array([0, count]), other, np.zeros(count, dtype=np.int32))
+    assert count_reached(links, 25) == np.unique(other).size
