@@ -33,7 +33,7 @@ from edgecritic.inputs import (
 )
 from edgecritic.kernels import _jit
 from edgecritic.kernels.arrays import Int32s
-from edgecritic.kernels.changing import new_changing, sweep
+from edgecritic.kernels.changing import new_changing, sweep, sweep_steps
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.links import Groups, Links, WebOfLinks, from_columns, link_maps
 from edgecritic.maps.walk import Changes
@@ -257,7 +257,7 @@ def _joined(parts: Sequence[Int32s]) -> Int32s:
 
 def compile_beside() -> None:
     """Let another process compile what follows changes: that takes as long as all else that a sweep needs."""
-    _jit.compile_beside(sweep, f"from {__name__} import compile_here; compile_here()")
+    _jit.compile_beside(sweep_steps, f"from {__name__} import compile_here; compile_here()")
 
 
 def compile_here() -> None:

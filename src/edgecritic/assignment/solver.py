@@ -168,8 +168,8 @@ def link_numbered(
     rows: Indices, columns: Numbered, near: Windows, level: int, steps: Indices, costs: Indices
 ) -> Links:
     """Link every row with the columns within reach, where what belongs to the grid is made already."""
-    links = Links(*links_of_rows(rows, columns, near, level, steps, costs, MOST_LINKS))
-    if links.start[-1] < 0:
+    links = links_of_rows(rows, columns, near, level, steps, costs, MOST_LINKS)
+    if links is None:
         raise too_many_links()
     return links
 

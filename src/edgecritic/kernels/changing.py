@@ -13,7 +13,7 @@ from edgecritic.kernels.links import Groups, Links, WebOfLinks, sort_groups
 from edgecritic.kernels.search import Search, find_end, new_search
 from edgecritic.kernels.state import ABSENT, ALONE, Side, State
 
-__all__ = ["Changing", "new_changing", "sweep"]
+__all__ = ["Changing", "new_changing", "sweep", "sweep_steps"]
 
 _MOST_BIDS = 2  # of a row and those it drives out, before a search takes over
 
@@ -154,14 +154,16 @@ def _in_order(rows: Groups, first: int, last: int) -> Groups:
 
 
 @kernel
-def _follow(problem: Changing, gained: Groups, lost: Groups, turns: Int32s, start: Int64s) -> None:
+def _follow(
+    problem: Changing, gained: Groups, lost: Groups, row_at: Int32s, turns: Int32s, start: Int64s
+) -> None:
     """Follow all steps with one map after the other, whose memory is near then, and note the turns.
 
-    Those of map m at step k are turns[start[m · steps + k]] … turns[start[m · steps + k + 1] − 1].
+    Those of map m at step k are turns[start[m · steps + k]] … turns[start[m · steps + k + 1] − 1]. `row_at`
+    is work space.
     """
     web = problem.web
     steps = gained.start.size - 1
-    row_at = np.empty(problem.present.size, dtype=np.int32)
     owed = np.empty(lost.members.size, dtype=np.int32)
     search = new_search(problem.state.columns.mate.size)
     offers = new_search(problem.state.rows.mate.size if lost.members.size > 0 else 0)
@@ -179,16 +181,23 @@ def _follow(problem: Changing, gained: Groups, lost: Groups, turns: Int32s, star
             start[map_number * steps + step + 1] = size
 
 
-@kernel
 def sweep(problem: Changing, gained: Groups, lost: Groups) -> Int64s:
     """Bring and take the pixels of one step after the other; return the counts after each step."""
-    present, partners, now = problem.present, problem.partners, problem.counts
-    steps = gained.start.size - 1
     maps = problem.web.row_start.size - 1
     # A new row drives out one other at the most; the column of a lost one finds one other at the most.
     turns = np.empty(2 * maps * (gained.members.size + lost.members.size), dtype=np.int32)
+    row_at = np.empty(problem.present.size, dtype=np.int32)  # NumPy asks for large pages of memory
+    return sweep_steps(problem, gained, lost, row_at, turns)
+
+
+@kernel
+def sweep_steps(problem: Changing, gained: Groups, lost: Groups, row_at: Int32s, turns: Int32s) -> Int64s:
+    """Do the work of `sweep`, with the space that it needs."""
+    present, partners, now = problem.present, problem.partners, problem.counts
+    steps = gained.start.size - 1
+    maps = problem.web.row_start.size - 1
     start = np.zeros(maps * steps + 1, dtype=np.int64)
-    _follow(problem, gained, lost, turns, start)
+    _follow(problem, gained, lost, row_at, turns, start)
     counts = np.empty((steps, 2), dtype=np.int64)
     for step in range(steps):
         for at in range(lost.start[step], lost.start[step + 1]):

@@ -89,7 +89,6 @@ def number_cells(size: int, cells: Int64s) -> Numbered:
     return Numbered(bits, before, number)
 
 
-@kernel
 def links_of_rows(
     rows: Int64s,
     columns: Numbered,
@@ -98,30 +97,29 @@ def links_of_rows(
     steps: Int64s,
     step_cost: Int64s,
     most_links: int,
-) -> tuple[Int64s, Int32s, Int32s]:
-    """Link every row to the columns around it; give up, with a last start of −1, beyond `most_links` links.
+) -> Links | None:
+    """Link every row to the columns around it; return nothing if there are more than `most_links` links.
 
     `rows` are flat grid positions, `steps` the flat offsets sorted by `step_cost`, which `near` has as runs
     of bits. The numbers of the offsets to columns are noted as bits, which puts them in order.
+
+    NumPy makes the arrays, because it asks for large pages of memory, of which kernels reach more at a time.
     """
-    start = np.empty(rows.size + 1, dtype=np.int64)
     enough = most_links + steps.size
     capacity = min(max(1024, 16 * rows.size), enough)
-    other = np.empty(capacity, dtype=np.int32)
-    cost = np.empty(capacity, dtype=np.int32)
-    start[0] = 0
-    row = 0
+    start = np.empty(rows.size + 1, dtype=np.int64)
+    start[0] = row = 0
+    other, cost = np.empty(capacity, dtype=np.int32), np.empty(capacity, dtype=np.int32)
     while True:
         row = _link_until_full(rows, row, columns, near, level, steps, step_cost, start, other, cost)
-        size = start[row]
+        size = int(start[row])
         if size > most_links:
-            start[rows.size] = -1
-            return start, other[:0], cost[:0]
+            return None
         if row == rows.size:
-            return start, other[:size], cost[:size]
+            return Links(start, other[:size], cost[:size])
         capacity = min(capacity + capacity // 2 + steps.size, enough)
-        other = _longer(other, size, capacity)
-        cost = _longer(cost, size, capacity)
+        full, (other, cost) = (other, cost), np.empty((2, capacity), dtype=np.int32)
+        other[:size], cost[:size] = full[0][:size], full[1][:size]
 
 
 @kernel
