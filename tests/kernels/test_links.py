@@ -9,7 +9,14 @@ from scipy.spatial.distance import cdist
 from edgecritic.assignment import dynamic, solver
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid, ball
-from edgecritic.kernels.links import Links, count_reached, from_columns, link_maps, number_cells
+from edgecritic.kernels.links import (
+    Links,
+    count_reached,
+    from_columns,
+    link_maps,
+    links_of_rows,
+    number_cells,
+)
 from edgecritic.kernels.windows import count_bits, lowest_bit
 
 pytestmark = pytest.mark.kernels
@@ -168,6 +175,20 @@ def test_bits_of_words_are_counted_and_found():
     assert [int(count_bits(word)) for word in words] == [int(word).bit_count() for word in words]
     lowest = [bin(int(word))[::-1].index("1") for word in words[1:]]
     assert [int(lowest_bit(word)) for word in words[1:]] == lowest
+
+
+def test_links_up_to_the_most_are_made_and_no_more_room_than_they_need():
+    grid = Grid.around((9, 9), (1, 1))
+    around = ball(1.0, (1.0, 1.0))
+    near, steps = solver.surroundings(grid, around)
+    cells = grid.locate(np.ones((9, 9), dtype=bool))
+    columns = number_cells(grid.size, cells)
+    rows = np.repeat(cells, 4)  # more than the least room holds
+    total = 4 * (81 + 4 * 72)  # each with itself, and two for each of 144 neighbours
+    made = links_of_rows(rows, columns, near, 0, steps, around.costs, total)
+    assert made.other.size == total
+    assert made.other.base.size == made.cost.base.size == total + steps.size
+    assert links_of_rows(rows, columns, near, 0, steps, around.costs, total - 1) is None
 
 
 @pytest.mark.parametrize("count", [0, 1, 30])

@@ -349,5 +349,6 @@ def test_coordinates_of_pairs_are_made_when_they_are_asked_for(strategy):
     assert candidate[tuple(first.T)].all()
     assert truth[tuple(second.T)].all()
     assert np.allclose(np.linalg.norm(first - second, axis=1), found.distances)
+    assert found.pairs.flags.c_contiguous
     assert not found.pairs.flags.writeable
     assert found.pairs is found.pairs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +15,7 @@ from edgecritic.inputs import BoolArray, Indices
 from edgecritic.kernels._jit import is_plain, plainly
 from edgecritic.kernels.assign import solve
 from edgecritic.kernels.auction import MANY_ROWS
-from edgecritic.kernels.blocks import block_by_block
+from edgecritic.kernels.blocks import block_by_block, blocks_of
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.hashing import scatter
 from edgecritic.kernels.links import Links, Numbered, count_reached, links_of_rows, number_cells
@@ -39,7 +40,7 @@ __all__ = [
 MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""
 
-_STEPS_OF_PIXEL = 10  # to put one in a block; what is made in plain Python should be done soon
+_STEPS_TO_PLACE = 3  # a pixel in its block, and more than it takes: a volume of many needs Numba anyway
 _SMALL_REACH = 5000  # offsets; what is made of fewer is kept for maps of the same shape
 _WORTH_RELINKING = 1.05  # so many times more pixels, and the searches cost more than linking anew
 _PRICE_BITS = 60
@@ -93,7 +94,7 @@ def place_maps(grid: Grid, masks: Sequence[BoolArray]) -> tuple[Indices, Indices
 
 def _block_by_block(grid: Grid, mask: BoolArray) -> tuple[Indices, Indices]:
     raster = mask.reshape(-1).nonzero()[0]
-    with plainly(_STEPS_OF_PIXEL * raster.size):
+    with plainly(_STEPS_TO_PLACE * raster.size + math.prod(blocks_of(grid.shape, grid.radii))):
         return block_by_block(raster, grid.shape, grid.radii, grid.strides)
 
 
@@ -109,9 +110,14 @@ def link_scarcer(
     sides = (truths, candidates) if swapped else (candidates, truths)
     links = link_rows(grid, *sides, around)
     rows = np.count_nonzero(links.start[1:] > links.start[:-1])
-    if rows > _WORTH_RELINKING * count_reached(links, sides[1].size):
+    if rows > _WORTH_RELINKING * _count_reached(links, sides[1].size):
         swapped, links = not swapped, link_rows(grid, sides[1], sides[0], around)
     return swapped, links
+
+
+def _count_reached(links: Links, columns: int) -> int:
+    """Return how many of so many columns have a link; NumPy is quicker than a kernel that is not compiled."""
+    return int(np.count_nonzero(np.bincount(links.other))) if is_plain() else count_reached(links, columns)
 
 
 def link_rows(

@@ -40,7 +40,7 @@ from edgecritic.kernels.state import ABSENT, ALONE, FAR, State
 __all__ = ["MANY_ROWS", "bid", "cut_in_halves", "hold_auction"]
 
 MANY_ROWS = 50_000
-"""So many are worth a second thread."""
+"""So many are worth more than one thread."""
 
 _PLANS = (3, 8), (5, 4)
 """Rounds, and the first step in bits less than the cost of staying alone; 8 is half the longest link."""
@@ -143,7 +143,8 @@ def _hold_rounds(
 def cut_in_halves(links: Links, columns: int) -> list[Bytes]:
     """Cut the rows in two, at a quarter and three quarters, and in the middle.
 
-    Those that are left when halves are first asked for are on one side of the middle.
+    When halves are first asked for, the rows in front have bid, and most that are left are often beyond the
+    middle: so the first cut shares them out better.
     """
     with ThreadPoolExecutor(2) as crew:
         return list(crew.map(partial(_half_of_rows, links, columns), (1, 0)))
@@ -270,6 +271,7 @@ def _give_up(links: Links, state: State, raised: np.int64, slack: np.int64) -> I
 
 @kernel
 def _raise_prices(state: State, raised: np.int64) -> None:
+    """Raise the prices of columns, to the lowest cost of staying alone at the most."""
     price = state.columns.price
     highest = state.columns.alone.min()
     for column in range(price.size):
@@ -278,7 +280,10 @@ def _raise_prices(state: State, raised: np.int64) -> None:
 
 @kernel
 def _give_up_part(links: Links, state: State, slack: np.int64, first: int, last: int) -> Int32s:
-    """Take out the rows from `first` to `last` − 1 that give up; no two rows have the same column."""
+    """Take out the rows from `first` to `last` − 1 that give up, as `_give_up` says.
+
+    Threads may do this to different rows at once: each changes these rows and their own columns only.
+    """
     start, other, cost = links.start, links.other, links.cost
     mate, alone, scale = state.rows.mate, state.rows.alone, state.scale
     column_mate, price = state.columns.mate, state.columns.price

@@ -5,12 +5,15 @@ Searches run over neighbouring pixels; in blocks these are neighbours in memory 
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Int32s, Int64s
 
-__all__ = ["block_by_block"]
+__all__ = ["block_by_block", "blocks_of"]
 
 _SIDE_BITS = 4
 """A block has 2⁴ = 16 cells on every side."""
@@ -19,7 +22,7 @@ Sizes = tuple[int, ...]
 
 
 def block_by_block(raster: Int64s, shape: Sizes, radii: Sizes, strides: Sizes) -> tuple[Int64s, Int64s]:
-    """Put pixels in the order of the blocks of their padded grid, each in raster order.
+    """Put pixels in the order of the blocks of their padded grid, those of a block in raster order.
 
     Parameters
     ----------
@@ -33,44 +36,66 @@ def block_by_block(raster: Int64s, shape: Sizes, radii: Sizes, strides: Sizes) -
     raster, flat : (n,) int64
         The raster indices, and those of the padded grid, in the new order.
     """
-    in_blocks, flat = np.empty_like(raster), np.empty_like(raster)  # by NumPy, which asks for large pages
-    _sort(raster, shape, radii, strides, np.empty(raster.size, dtype=np.int32), flat, in_blocks)
+    blocks = blocks_of(shape, radii)
+    in_blocks, flat = np.empty_like(raster), np.empty_like(raster)
+    begin, block_of = np.zeros(math.prod(blocks) + 1, dtype=np.int64), np.empty(raster.size, dtype=np.int32)
+    _place_in_blocks(raster, shape, radii, strides, blocks, begin, block_of, in_blocks, flat)
     return in_blocks, flat
 
 
+def blocks_of(shape: Sizes, radii: Sizes) -> Sizes:
+    """Return how many blocks a volume with the margin before it has along every axis.
+
+    Examples
+    --------
+    >>> blocks_of((16, 1, 40), (0, 0, 0)), blocks_of((16, 1, 40), (1, 0, 9))
+    ((1, 1, 3), (2, 1, 4))
+    """
+    return tuple(((size + radius - 1) >> _SIDE_BITS) + 1 for size, radius in zip(shape, radii, strict=True))
+
+
 @kernel
-def _sort(
+def _find_line(raster: np.int64, shape: Sizes, radii: Sizes) -> tuple[Any, Any, Any]:
+    """Return where the line of a pixel begins, and its layer and row in the padded grid."""
+    line = raster // shape[2]
+    return line * shape[2], line // shape[1] + radii[0], line % shape[1] + radii[1]
+
+
+@kernel
+def _place_in_blocks(
     raster: Int64s,
     shape: Sizes,
     radii: Sizes,
     strides: Sizes,
+    blocks: Sizes,
+    begin: Int64s,
     block_of: Int32s,
-    flat: Int64s,
     in_blocks: Int64s,
+    flat: Int64s,
 ) -> None:
-    """Count the pixels of every block, then give each pixel its place; `block_of` is work space."""
-    height, width, margin = shape[1], shape[2], radii[2]
-    across = ((width + margin) >> _SIDE_BITS) + 1
-    down = ((height + radii[1]) >> _SIDE_BITS) + 1
-    begin = np.zeros((((shape[0] + radii[0]) >> _SIDE_BITS) + 1) * down * across + 1, dtype=np.int64)
-    first_block = line_start = line_end = 0
+    """Count the pixels of every block, then give each pixel its place.
+
+    `begin`, all 0, and `block_of` are work space.
+    """
+    width, margin = shape[2], radii[2]
+    first_block = line_start = 0
+    line_end = -1
     for at in range(raster.size):
         if raster[at] >= line_end:
-            line = raster[at] // width
-            line_start, line_end = line * width - margin, (line + 1) * width
-            layer, row = line // height + radii[0], line % height + radii[1]
-            first_block = ((layer >> _SIDE_BITS) * down + (row >> _SIDE_BITS)) * across
-        block_of[at] = first_block + ((raster[at] - line_start) >> _SIDE_BITS)
+            line_start, layer, row = _find_line(raster[at], shape, radii)
+            line_end = line_start + width
+            first_block = ((layer >> _SIDE_BITS) * blocks[1] + (row >> _SIDE_BITS)) * blocks[2]
+        block_of[at] = first_block + ((raster[at] - line_start + margin) >> _SIDE_BITS)
         begin[block_of[at] + 1] += 1
     for block in range(begin.size - 1):
         begin[block + 1] += begin[block]
-    shift = line_end = 0
+    shift = 0
+    line_end = -1
     for at in range(raster.size):
         if raster[at] >= line_end:
-            line = raster[at] // width
-            line_end = (line + 1) * width
-            layer, row = line // height + radii[0], line % height + radii[1]
-            shift = layer * strides[0] + row * strides[1] + margin - line * width
+            line_start, layer, row = _find_line(raster[at], shape, radii)
+            line_end = line_start + width
+            shift = layer * strides[0] + row * strides[1] + margin - line_start
         place = begin[block_of[at]]
         begin[block_of[at]] = place + 1
         in_blocks[place] = raster[at]

@@ -186,7 +186,7 @@ def sweep(problem: Changing, gained: Groups, lost: Groups) -> Int64s:
     maps = problem.web.row_start.size - 1
     # A new row drives out one other at the most; the column of a lost one finds one other at the most.
     turns = np.empty(2 * maps * (gained.members.size + lost.members.size), dtype=np.int32)
-    row_at = np.empty(problem.present.size, dtype=np.int32)  # NumPy asks for large pages of memory
+    row_at = np.empty(problem.present.size, dtype=np.int32)
     return sweep_steps(problem, gained, lost, row_at, turns)
 
 

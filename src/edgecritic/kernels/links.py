@@ -102,8 +102,6 @@ def links_of_rows(
 
     `rows` are flat grid positions, `steps` the flat offsets sorted by `step_cost`, which `near` has as runs
     of bits. The numbers of the offsets to columns are noted as bits, which puts them in order.
-
-    NumPy makes the arrays, because it asks for large pages of memory, of which kernels reach more at a time.
     """
     enough = most_links + steps.size
     capacity = min(max(1024, 16 * rows.size), enough)
@@ -118,8 +116,14 @@ def links_of_rows(
         if row == rows.size:
             return Links(start, other[:size], cost[:size])
         capacity = min(capacity + capacity // 2 + steps.size, enough)
-        full, (other, cost) = (other, cost), np.empty((2, capacity), dtype=np.int32)
-        other[:size], cost[:size] = full[0][:size], full[1][:size]
+        other = _with_room(other[:size], capacity)
+        cost = _with_room(cost[:size], capacity)
+
+
+def _with_room(array: Int32s, capacity: int) -> Int32s:
+    longer = np.empty(capacity, dtype=np.int32)
+    longer[: array.size] = array
+    return longer
 
 
 @kernel

@@ -44,6 +44,8 @@ class Search(NamedTuple):
     taken off. Two ways to the same node compare alike with the price or without, so the many that are no
     better than a known one are left without a look at the price. Between searches it is `FAR` for all.
 
+    `via` is the one of theirs before on the way to one of theirs, `ALONE` if that comes from the root.
+
     Nodes at the distance that the search has come to wait in the stack `near` (most are reached over links
     of reduced cost 0), the others in the unsorted list `far`. Every node is there once, and `place` tells
     where, so that a shorter way changes its entry. Of a few nodes the nearest is found by a look at all of
@@ -160,7 +162,7 @@ def find_end(
     is_large = start.size > _MANY
     best = alone[root] - price[root]
     one, here = root, ALONE  # where the search is: one of ours, and its mate, over which it was reached
-    end, other_end = here, ALONE
+    end_here, other_end = here, ALONE  # where the best way ends
     now = np.int64(0)
     passed = -price[root]  # distance of `one`, which is `now`, less its price
     horizon = now
@@ -186,7 +188,7 @@ def find_end(
             if their_mate[other] < 0:
                 if their_mate[other] == ALONE:
                     best = distance
-                    end, other_end = here, int(other)
+                    end_here, other_end = here, int(other)
                 continue
             mate = np.uint64(their_mate[other])
             prefetch(start, mate)
@@ -257,7 +259,7 @@ def find_end(
         passed = now - price[one]
         if passed + alone[one] < best:
             best = passed + alone[one]
-            end, other_end = here, ALONE
+            end_here, other_end = here, ALONE
 
     search.visits[0] += done_count
     price[root] += best
@@ -268,17 +270,18 @@ def find_end(
         price[their_mate[other]] += change
     for at in range(seen_count):
         arrival[seen[at]] = FAR
-    return _flip(ours.mate, their_mate, via, root, end, other_end), other_end
+    return _flip(ours.mate, their_mate, via, root, end_here, other_end), other_end
 
 
 @inlined
-def _flip(mate: Int32s, their_mate: Int32s, via: Int32s, root: int, end: int, other_end: int) -> int:
-    """Change mates along the way from `root` to the mate of `end`, and on to `other_end`; return that mate.
+def _flip(mate: Int32s, their_mate: Int32s, via: Int32s, root: int, end_here: int, other_end: int) -> int:
+    """Change mates along the way from `root`; return the last of ours on it.
 
+    That one was reached over its mate `end_here`, or is `root` if that is `ALONE`, and gets `other_end`.
     Mates of ours are written and not read: in a large problem each would have to be waited for.
     """
-    last = root if end == ALONE else their_mate[end]
-    one, gained, lost = last, other_end, end
+    last = root if end_here == ALONE else their_mate[end_here]
+    one, gained, lost = last, other_end, end_here
     while True:
         mate[one] = gained
         if gained != ALONE:

@@ -80,7 +80,7 @@ class Counted:
 class _Made(Generic[T]):
     """An array of a matching that may be given by raster indices, and is made of them when it is asked for.
 
-    Maps of volumes take more memory than all that is in them, coordinates three times as much as indices.
+    Maps of volumes take more memory than all that is in them, coordinates two or three times as much.
     """
 
     def __init__(self, ndim: int, make: Callable[..., Any], *, optional: bool = False) -> None:
@@ -103,13 +103,18 @@ class _Made(Generic[T]):
             vars(matching)[self._name] = held
         return cast("T", held)
 
-    def __set__(self, matching: Matching, given: NDArray[Any] | None) -> None:
+    def __set__(self, matching: Matching, given: T | NDArray[np.int64]) -> None:
         vars(matching)[self._name] = given
 
 
 def _places(raster: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return the coordinates of pairs, given as two rows of raster indices."""
-    return np.stack(np.unravel_index(raster.T, shape), axis=-1)
+    """Return the coordinates of pairs, given as two rows of raster indices; made in portions."""
+    places = np.empty((raster.shape[1], 2, len(shape)), dtype=np.int64)
+    for begin in range(0, len(places), _PORTION):
+        part = slice(begin, begin + _PORTION)
+        for axis, both in enumerate(np.unravel_index(raster[:, part], shape)):
+            places[part, :, axis] = both.T
+    return places
 
 
 class Matching(Counted, Value):
@@ -154,7 +159,7 @@ class Matching(Counted, Value):
     truth: BoolArray
     matched_candidate: _Made[BoolArray] = _Made(1, mask_of)
     matched_truth: _Made[BoolArray] = _Made(1, mask_of)
-    pairs: _Made[NDArray[np.int64] | None] = _Made(2, _places, optional=True)
+    pairs: NDArray[np.int64] | None = cast("Any", _Made(2, _places, optional=True))
     distances: NDArray[np.float64] | None = None
     spacing: tuple[float, ...] | None = None
     notes: tuple[str, ...] = ()
