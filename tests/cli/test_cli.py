@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from PIL import Image
 import edgecritic
 from edgecritic.cli import _output, listing
 from edgecritic.cli import main as command
-from edgecritic.cli.main import build_parser, main
+from edgecritic.cli.main import _keep_memory, build_parser, main
 from edgecritic.cores import ONE_THREAD
 from edgecritic.datasets.write import write_bsds_mat, write_map
 from edgecritic.errors import InputError
@@ -508,6 +509,65 @@ def test_numpy_has_one_thread_in_commands_unless_the_user_says_otherwise(given, 
     said, threads = done.stdout.split()[-2:]
     assert said == value
     assert value != "1" or threads == "1"
+
+
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="another C library keeps memory by its own rules"
+)
+def test_the_memory_of_an_image_serves_the_next_one():
+    """What a thread frees is not fetched from the system again, page by page."""
+    code = """
+import resource, sys, threading
+from edgecritic.cli import main
+sys.argv[1:] = ["bench"]
+main.main = lambda: 0
+main.command()
+import numpy as np
+
+def judge():
+    for _ in range(5):
+        start = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        arrays = [np.ones(2_000_000) for _ in range(3)]
+        arrays.clear()
+        found.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - start)
+
+found = []
+thread = threading.Thread(target=judge)
+thread.start()
+thread.join()
+print(found[0], max(found[2:]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, later = map(int, done.stdout.split())
+    assert later < first / 10
+
+
+@pytest.mark.parametrize(
+    ("words", "keeps"), [(["bench"], True), ([], True), (["studio", "--port", "0"], False), (["view"], False)]
+)
+def test_servers_give_memory_back(monkeypatch, words, keeps):
+    """They run for days, and a thread of theirs may have needed much once."""
+    called = []
+    for name in ONE_THREAD:  # it sets these
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setattr(sys, "argv", ["edgecritic", *words])
+    monkeypatch.setattr(command, "main", lambda: 0)
+    monkeypatch.setattr(command, "_spare_modules", lambda: None)
+    monkeypatch.setattr(command, "_keep_memory", lambda: called.append(True))
+    monkeypatch.setattr("gc.freeze", lambda: None)
+    assert command.command() == 0
+    assert bool(called) == keeps
+
+
+@pytest.mark.parametrize("error", [AttributeError("mallopt"), OSError("no library"), TypeError("a name")])
+def test_another_c_library_is_left_alone(monkeypatch, error):
+    class Library:
+        @property
+        def mallopt(self):
+            raise error
+
+    monkeypatch.setattr("ctypes.CDLL", lambda _: Library())
+    _keep_memory()
 
 
 def test_a_very_long_id_is_clipped(capsys, tmp_path):

@@ -39,6 +39,21 @@ def arguments(home, *detectors, out=None, more=()):
     return ["bench", *folders, "--truth", str(home / "data/truth"), "--bootstrap", "200", *target, *more]
 
 
+@pytest.mark.parametrize(("jobs", "first"), [("1", []), ("2", ["prepared"])])
+def test_the_report_is_prepared_before_threads_judge(home, tmp_path, monkeypatch, jobs, first):
+    """Later they would wait for the interpreter lock; one thread alone has nothing to gain."""
+    order: list[str] = []
+
+    def judged(*_args, **_options):
+        order.append("judged")
+        raise InputError("that is all")
+
+    monkeypatch.setattr("edgecritic.cli.bench._prepare_report", lambda: order.append("prepared"))
+    monkeypatch.setattr("edgecritic.run.bench.run_bench", judged)
+    assert main(arguments(home, "good", out=tmp_path / "run", more=["--jobs", jobs])) == 1
+    assert order == [*first, "judged"]
+
+
 def test_everything_is_written_and_agrees(home, tmp_path, capsys):
     assert main(arguments(home, "good", "thick", out=tmp_path, more=["--also", "all"])) == 0
     shown = capsys.readouterr().out

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from edgecritic.protocols.protocol import Protocol
     from edgecritic.report.beside import Artist
     from edgecritic.run.bench import BenchRun
-    from edgecritic.run.executor import Progress
     from edgecritic.run.results import Failure
     from edgecritic.run.strength import StrengthRun
 
@@ -148,6 +147,8 @@ def _judge(args: argparse.Namespace, artist: Artist) -> int:
     if protocol.judges == "regions":
         return _judge_regions(args, detectors, protocol)
     curves, told = shown_curves(args, protocol)
+    if args.out is not None and resolve_jobs(args.jobs) > 1:
+        _prepare_report()
     with followed(args), progress("judging", unit="image", quiet=args.quiet) as step:
         finished = run_bench(
             detectors,
@@ -171,7 +172,7 @@ def _judge(args: argparse.Namespace, artist: Artist) -> int:
             cache=args.cache,
             resize=args.resize,
             seen=args.seen,
-            progress=_preparing(step) if args.out is not None and resolve_jobs(args.jobs) > 1 else step,
+            progress=step,
             on_curves=None if args.out is None else lambda found: artist.begin(found, Path(args.out)),
         )
     from edgecritic.report.bench import write_run
@@ -197,23 +198,20 @@ def _judge(args: argparse.Namespace, artist: Artist) -> int:
     return 1 if finished.failed or lost else 0
 
 
-def _preparing(step: Progress) -> Progress:
-    """Get ready to write the report after the first image: others are judged meanwhile, in other threads."""
+def _prepare_report() -> None:
+    """Import and compile what the report needs while the process that draws does the same.
 
-    def both(done: int, total: int) -> None:
-        step(done, total)
-        if done == 1:
-            import numpy.ma
-            import numpy.random  # noqa: F401 - both are imported for the draws of the bootstrap, if not here
+    Later the threads that judge would have to wait for the interpreter lock.
+    """
+    import numpy.ma
+    import numpy.random  # noqa: F401 - both are imported for the draws of the bootstrap, if not here
 
-            from edgecritic.errors import MissingExtraError
-            from edgecritic.report import bench, strength  # noqa: F401 - they are imported
-            from edgecritic.report.html import prepare_html
+    from edgecritic.errors import MissingExtraError
+    from edgecritic.report import bench, strength  # noqa: F401 - they are imported
+    from edgecritic.report.html import prepare_html
 
-            with suppress(MissingExtraError):  # which is told of when the page is written
-                prepare_html()
-
-    return both
+    with suppress(MissingExtraError):  # which is told of when the page is written
+        prepare_html()
 
 
 def _tell_more(results: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import edgecritic
 from edgecritic.cli._folder import held_output
@@ -42,6 +42,16 @@ _AGAIN_SECONDS = 0.05
 
 _OBJECTS_OF_MODULES = 150_000
 """About as many as those that a benchmark imports have."""
+
+_SERVERS = ("studio", "view")
+"""Commands that run for long, and give memory back in between."""
+
+_KEPT_MEMORY = {-1: 2**29, -2: 2**25, -3: 2**25}
+"""Options of ``mallopt``: how many bytes may stay unused, are asked for at once, and arrays have at the most.
+
+They are ``M_TRIM_THRESHOLD``, ``M_TOP_PAD`` and ``M_MMAP_THRESHOLD``. The last cannot be more, and has to be
+set with the others, or the C library would keep short arrays only.
+"""
 
 _FIRST_SCREEN = """\
 EdgeCritic {version} says how good an edge map is.
@@ -121,6 +131,8 @@ def command() -> int:
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     _spare_modules()
+    if not sys.argv[1:2] or sys.argv[1] not in _SERVERS:
+        _keep_memory()
     status = main()
     gc.freeze()
     return status
@@ -138,6 +150,20 @@ def _spare_modules() -> None:
 
     gc.callbacks.append(begin)
     gc.set_threshold(_OBJECTS_OF_MODULES)
+
+
+def _keep_memory() -> None:
+    """Let the C library keep what arrays leave for the next ones, where it is that of GNU.
+
+    Otherwise threads give the memory of every image back to the system, and get it anew, page by page, for
+    the next one.
+    """
+    with suppress(ImportError, OSError, AttributeError, TypeError):  # another C library, or another system
+        import ctypes
+
+        set_option = ctypes.CDLL(None).mallopt
+        for option, size in _KEPT_MEMORY.items():
+            set_option(option, size)
 
 
 def build_parser(wanted: str = "") -> argparse.ArgumentParser:

@@ -8,8 +8,10 @@ started, figures are drawn here.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -124,11 +126,13 @@ def main() -> None:
     from edgecritic.figures import UNDATED, drawing_settings, figure_bytes, new_figure
     from edgecritic.report.figures import draw_pr, put_files
 
-    with drawing_settings():
+    with drawing_settings():  # much is imported and read when the first figure is written
         first = new_figure((1, 1))
+        figure_bytes(first, "pdf")  # a font would be cut to its letters, which takes as long the next time
         first.text(0, 0, "a")
-        for kind in UNDATED:  # much is imported and read when the first figure is written
-            figure_bytes(first, kind)
+        for kind in UNDATED:
+            if kind != "pdf":
+                figure_bytes(first, kind)
     given = sys.stdin.buffer.readline()
     if given:
         work = json.loads(given)
@@ -137,8 +141,9 @@ def main() -> None:
             files = put_files(drawn, work["folder"])
             sys.stdout.write(json.dumps([file.name for file in files]) + "\n")
             sys.stdout.flush()
-        gc.freeze()  # nothing is searched for garbage at the end
 
 
 if __name__ == "__main__":
     main()
+    atexit._run_exitfuncs()  # matplotlib removes its temporary folders
+    os._exit(0)  # sooner than Python takes all modules apart, and the command waits for it
