@@ -115,13 +115,14 @@ def two_jobs(given: Given) -> Iterator[Figure]:
     needs=("bsds500",),
 )
 def lock_held(given: Given) -> Iterator[Figure]:
-    """Judge maps in one thread; see `measure` for what another one measures meanwhile."""
+    """Judge maps in one thread; see `measure` for what another one measures meanwhile.
+
+    The median counts: a share that is found too small, as it sometimes is, is no better than the others.
+    """
     home = network_maps(given.data, given.size(40, 200))
     kept = {"EDGECRITIC_CACHE": str(home / "lock-cache")}
-    found = min(
-        (json.loads(child(str(Path(__file__)), str(home), **kept)[1]) for _ in range(given.size(2, 3))),
-        key=lambda one: one["held"],
-    )
+    runs = [json.loads(child(str(Path(__file__)), str(home), **kept)[1]) for _ in range(given.size(3, 5))]
+    found = sorted(runs, key=lambda one: one["held"])[len(runs) // 2]
     text = f"{found['held']:.1f} % of {found['samples']:,} moments in {found['seconds']:.1f} s"
     yield Figure(text, found["held"] <= 6)
 
