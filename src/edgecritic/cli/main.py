@@ -156,8 +156,10 @@ def _keep_memory() -> None:
     """Let the C library keep what arrays leave for the next ones, where it is that of GNU.
 
     Otherwise threads give the memory of every image back to the system, and get it anew, page by page, for
-    the next one.
+    the next one. What the environment tells that library stays.
     """
+    if any(name.startswith(("MALLOC_", "GLIBC_TUNABLES")) for name in os.environ):
+        return
     with suppress(ImportError, OSError, AttributeError, TypeError):  # another C library, or another system
         import ctypes
 
