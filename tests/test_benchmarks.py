@@ -6,11 +6,15 @@ import dataclasses
 import importlib
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -257,3 +261,29 @@ def test_a_slower_working_tree_is_noticed(tmp_path, speed, status):
 def test_an_unknown_revision_is_refused_in_words(parts):
     with pytest.raises(SystemExit, match="--against no-such-revision"):
         parts.main(["--against", "no-such-revision"])
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="the watcher is compiled")
+@pytest.mark.parametrize(("held", "least", "most"), [(True, 0.9, 1.0), (False, 0.0, 0.1)])
+def test_the_watcher_sees_whether_the_interpreter_lock_is_held(benchmarks, held, least, most):
+    """Beside a thread that runs Python, and beside one that sleeps."""
+    bars = benchmarks("bars")
+    try:
+        watch = benchmarks("whole_runs").watcher()
+    except bars.MissingError as error:
+        pytest.skip(str(error))
+    flags, counts = np.array([1, 0]), np.zeros(2, dtype=np.int64)
+
+    def work() -> None:
+        end = time.monotonic() + 0.2
+        while time.monotonic() < end:
+            if not held:
+                time.sleep(0.02)
+        flags[1] = 1
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    watch(flags, counts)
+    worker.join()
+    assert counts[0] > 10
+    assert least <= counts[1] / counts[0] <= most
