@@ -3,7 +3,7 @@
 Names are texts here and not `Path`, which takes as long as all else: runs write files for every image.
 """
 
-# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH118, PTH120, PTH123, SIM115
+# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -14,15 +14,68 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from edgecritic.errors import OutputError
 
-__all__ = ["replace_file", "remove_parts", "try_lock"]
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+__all__ = ["replace_file", "remove_parts", "try_lock", "write_bytes"]
 
 _PREFIX, _SUFFIX = ".edgecritic-", ".part"
 _FAR = 2**30  # the locked byte on Windows, behind all content, so that others can read it
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+
+
+class _Replacing:
+    """Give the descriptor of a temporary file that takes the place of `path` when the block ends well."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._target = os.fspath(path)
+        self._temporary = ""
+        self._descriptor = -1
+
+    def __enter__(self) -> int:
+        try:
+            self._temporary, self._descriptor = _new_part(os.path.dirname(self._target))
+        except OSError as error:
+            raise self._failed(error) from error
+        return self._descriptor
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        try:
+            if error is None:
+                self._replace()
+        except OSError as late:
+            error = late
+        finally:
+            self._close()
+            if self._temporary:
+                with suppress(OSError):
+                    os.unlink(self._temporary)
+        if isinstance(error, OSError):
+            raise self._failed(error) from error
+
+    def _replace(self) -> None:
+        """Put the file in its place; while it has none it stays locked, or is open where open files stay."""
+        if sys.platform == "win32":
+            self._close()
+        else:
+            os.close(os.dup(self._descriptor))  # some file systems tell only now that the disk is full
+        os.replace(self._temporary, self._target)
+        self._temporary = ""
+
+    def _close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _failed(self, error: OSError) -> OutputError:
+        return OutputError(f"cannot be written ({error.strerror or error})", path=Path(self._target))
 
 
 @contextmanager
@@ -37,24 +90,16 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     OutputError
         If the file cannot be written; what was there before stays.
     """
-    target = os.fspath(path)
-    temporary, second = "", -1
-    try:
-        temporary, stream = _new_part(os.path.dirname(target))
-        if sys.platform != "win32":  # where open files stay, nobody needs a lock on one that is closed
-            second = os.dup(stream.fileno())
-        with stream:  # some file systems tell only at the end that the disk is full
-            yield stream
-        os.replace(temporary, target)
-        temporary = ""
-    except OSError as error:
-        raise OutputError(f"cannot be written ({error.strerror or error})", path=Path(target)) from error
-    finally:
-        if temporary:
-            with suppress(OSError):
-                os.unlink(temporary)
-        if second >= 0:
-            os.close(second)
+    with _Replacing(path) as descriptor, open(descriptor, "wb", closefd=False) as stream:
+        yield stream
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file as `replace_file` does."""
+    with _Replacing(path) as descriptor:
+        written = os.write(descriptor, data)
+        while written < len(data):  # some systems take less at a time
+            written += os.write(descriptor, data[written:])
 
 
 def remove_parts(folder: str | os.PathLike[str]) -> int:
@@ -70,7 +115,7 @@ def remove_parts(folder: str | os.PathLike[str]) -> int:
     return removed
 
 
-def try_lock(stream: BinaryIO) -> bool | None:
+def try_lock(descriptor: int) -> bool | None:
     """Lock an open file for this process; return whether that was possible, ``None`` if nobody can.
 
     The system takes the lock away when the file is closed, and when the process ends in whatever way.
@@ -78,17 +123,13 @@ def try_lock(stream: BinaryIO) -> bool | None:
     """
     try:
         if sys.platform == "win32":
-            import msvcrt
-
-            stream.seek(_FAR)
+            os.lseek(descriptor, _FAR, os.SEEK_SET)
             try:
-                msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
             finally:
-                stream.seek(0)
+                os.lseek(descriptor, 0, os.SEEK_SET)
         else:
-            import fcntl
-
-            fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _NO_LOCKS:
             return None
@@ -98,25 +139,25 @@ def try_lock(stream: BinaryIO) -> bool | None:
     return True
 
 
-def _new_part(folder: str) -> tuple[str, BinaryIO]:
+def _new_part(folder: str) -> tuple[str, int]:
     """Open a new temporary file under a lock of this process; make the folder if it is missing."""
     while True:
         path = os.path.join(folder, f"{_PREFIX}{os.urandom(8).hex()}{_SUFFIX}")
         try:
-            stream = open(path, "xb")
+            descriptor = os.open(path, _NEW, 0o666)
         except FileNotFoundError:
             os.makedirs(folder, exist_ok=True)
-            stream = open(path, "xb")
+            descriptor = os.open(path, _NEW, 0o666)
         try:
             # Before it was locked `remove_parts` may have taken it for that of a killed process.
-            if try_lock(stream) is not False and os.path.exists(path):
-                return path, stream
+            if try_lock(descriptor) is not False and os.path.exists(path):
+                return path, descriptor
         except BaseException:
-            stream.close()
+            os.close(descriptor)
             with suppress(FileNotFoundError):
                 os.unlink(path)
             raise
-        stream.close()
+        os.close(descriptor)
 
 
 def _remove_part(path: Path) -> bool:
@@ -124,7 +165,7 @@ def _remove_part(path: Path) -> bool:
         if not stat.S_ISREG(path.lstat().st_mode):
             return False
         with path.open("r+b") as stream:
-            dead = try_lock(stream)
+            dead = try_lock(stream.fileno())
             if dead and sys.platform != "win32":
                 path.unlink()
         if dead and sys.platform == "win32":

@@ -15,10 +15,12 @@ from scipy.io import savemat
 from edgecritic.cli.main import main
 from edgecritic.datasets.write import write_map
 from edgecritic.errors import InputError
+from edgecritic.protocols.human import human_level
 from edgecritic.report.bench import load_results
 from edgecritic.run.bench import run_bench
 from edgecritic.run.bench_results import detector_folder
 from edgecritic.run.files import write_text
+from edgecritic.run.finished import load_run
 
 TRUTH = np.zeros((20, 24), bool)
 TRUTH[8, 3:20] = True
@@ -84,14 +86,34 @@ def test_a_detector_may_have_the_name_of_a_file(place):
     assert detector_folder("Records").lower() != "records"
 
 
-def test_the_annotators_counts_have_a_place_of_their_own(place):
+def test_records_are_the_same_when_a_run_is_repeated(place):
     more = ["--out", str(place / "out")]
     assert bench(place, f"_human={place / 'good'}", more=more) == 0
     kept = {path: path.read_bytes() for path in (place / "out/records").glob("*/*.json")}
-    assert sorted(len(list(folder.iterdir())) for folder in (place / "out/records").iterdir()) == [1, 1, 2, 2]
-    assert len(kept) == 6  # two images, their annotators, the pictures, and where the files are
+    assert sorted(len(list(folder.iterdir())) for folder in (place / "out/records").iterdir()) == [1, 1, 2]
+    assert len(kept) == 4  # two images, the pictures, and where the files are
     assert bench(place, f"_human={place / 'good'}", more=more) == 0
     assert {path: path.read_bytes() for path in (place / "out/records").glob("*/*.json")} == kept
+
+
+@pytest.mark.parametrize("order", ["one two", "two one", "two"])
+def test_the_annotators_are_counted_once_whoever_is_first(place, order):
+    """The record of the first detector tells of them; another one may be the first when a run goes on."""
+    out = ["--out", str(place / "out")]
+    for name in ("a", "b"):
+        (place / f"truth/{name}.png").unlink()
+        np.savez(place / f"truth/{name}.npz", first=TRUTH, second=np.roll(TRUTH, 1, axis=0) | TRUTH)
+        write_map(place / f"other/{name}.png", np.where(TRUTH, 0.5, 0.1 * NOISE))
+    folders = {"one": place / "good", "two": place / "other"}
+    assert bench(place, *(f"{name}={folder}" for name, folder in folders.items()), more=out) == 0
+    human = load_results(place / "out")["human"]
+    assert human["images"] == 2
+    assert bench(place, *(f"{name}={folders[name]}" for name in order.split()), more=out) == 0
+    assert load_results(place / "out")["human"] == human
+    judged = load_run(place / "out").judged
+    told = [item.human for items in judged.values() for item in items.values() if item.human is not None]
+    assert len(told) == 2
+    assert human_level(told).as_dict() == human
 
 
 def test_names_that_are_not_unicode(place, capsys):

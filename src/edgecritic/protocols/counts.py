@@ -20,6 +20,7 @@ COLUMNS = ("matched_truth", "truth", "matched_candidate", "candidate")
 """The four counts, in the order of the classic files: cntR, sumR, cntP, sumP."""
 
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
+_FEW = 4  # so many thresholds, and there is nothing to gain
 _MOST_DIGITS = 10**15  # larger whole numbers may be written with an exponent
 
 
@@ -319,9 +320,13 @@ def json_of(counts: Counts) -> str:
     >>> json_of(Counts.from_rows([(0.5, 70, 100, 50, 60)]))[:46]
     '{"thresholds":[0.5],"matched_truth":[70.0],"tr'
     """
-    columns = f'"thresholds":{_listed(counts.thresholds)},{_columns(counts)}'
+    if counts.thresholds.size > _FEW:
+        columns = f'"thresholds":{_listed(counts.thresholds)},{_columns(counts)}'
+    else:
+        columns = _ENCODE({name: getattr(counts, name).tolist() for name in ("thresholds", *COLUMNS)})[1:-1]
     zero = "null" if counts.zero is None else json_of(counts.zero)
-    return f'{{{columns},"zero":{zero},"groups":{_ENCODE(counts.groups)}}}'
+    groups = _ENCODE(counts.groups) if counts.groups else "[]"
+    return f'{{{columns},"zero":{zero},"groups":{groups}}}'
 
 
 def _columns(counts: Counts) -> str:

@@ -74,7 +74,8 @@ def average_crispness(strength: Any, *, recipe: str | Recipe = "crispness", empt
     whole = float(map_.sum(dtype=np.float64))
     if whole == 0:
         return empty
-    return float(crests_of(map_, recipe).sum(dtype=np.float64)) / whole
+    crests = crests_of(map_, recipe).astype(np.float64)  # NumPy sums without the interpreter lock, if no cast
+    return float(crests.sum()) / whole
 
 
 def summarise_crispness(values: Iterable[float]) -> Crispness:

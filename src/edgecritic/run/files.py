@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from edgecritic.atomic import replace_file
+from edgecritic.atomic import replace_file, write_bytes
 from edgecritic.errors import OutputError
 
 __all__ = ["make_folder", "replace_file", "safe_name", "with_tuples", "write_json", "write_text"]
@@ -48,8 +48,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
     File names that are not UTF-8 appear with escapes such as ``\udcff``.
     """
-    with replace_file(path) as stream:
-        stream.write(text.encode("utf-8", "backslashreplace"))
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 def with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,10 +13,9 @@ from typing import Any
 
 from edgecritic.datasets.content import PathLike, read_text
 from edgecritic.errors import DataError, InputError, ProtocolMismatchError
-from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.bench import BenchRun
-from edgecritic.run.judge import HUMAN, Judged
+from edgecritic.run.judge import Judged
 from edgecritic.run.plan import DetectorPlan, Plan, read_plan, summed_up
 from edgecritic.run.results import Failure
 from edgecritic.run.store import RECORDS, Store, record_key, safe_name
@@ -81,7 +80,7 @@ def load_run(folder: PathLike) -> FinishedRun:
     home = Path(folder)
     plan = read_plan(home)
     results = _results(home, plan)
-    people = _people(home, plan)
+    people = {image for one in plan.detectors for image in one.images} if plan.human else set()
     judged = {}
     for one in plan.detectors:
         found = _judged(home, one, people)
@@ -120,21 +119,11 @@ def _results(home: Path, plan: Plan) -> dict[str, Any] | None:
     return found if of_plan and names >= {one.name for one in plan.detectors} else None
 
 
-def _people(home: Path, plan: Plan) -> dict[str, Counts]:
-    """Return the counts of the annotators, by image."""
-    if not plan.human:
-        return {}
-    store = Store(home / RECORDS / HUMAN)
-    found = {}
-    for name in {image for one in plan.detectors for image in one.images}:
-        content = store.load(name, None)
-        if content is not None and content.get("settings") == plan.human:
-            found[name] = Counts.from_dict(content["counts"])
-    return found
+def _judged(home: Path, plan: DetectorPlan, people: set[str]) -> dict[str, Judged]:
+    """Return what is known of the images of a detector.
 
-
-def _judged(home: Path, plan: DetectorPlan, people: dict[str, Counts]) -> dict[str, Judged]:
-    """Return what is known of the images of a detector, with the annotators not yet counted elsewhere."""
+    `people` are the images whose annotators are not counted yet; those that are now are taken out of them.
+    """
     store = Store(home / RECORDS / safe_name(plan.name))
     found = {}
     for image in sorted(plan.images):
@@ -142,9 +131,11 @@ def _judged(home: Path, plan: DetectorPlan, people: dict[str, Counts]) -> dict[s
         if content is None or content.get("settings") != plan.settings:
             continue
         try:
-            found[image] = Judged.of_record(plan.name, image, content, people.pop(image, None))
+            found[image] = Judged.of_record(plan.name, image, content, human=image in people)
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"the record of {image} cannot be read: {error}", path=store.folder) from error
+        if found[image].human is not None:
+            people.remove(image)
     return found
 
 

@@ -39,8 +39,6 @@ __all__ = [
     "judge",
     "variants",
     "settings",
-    "human_settings",
-    "HUMAN",
     "EXTRAS",
     "STRATEGIES",
     "TOLERANCE_SHARES",
@@ -55,10 +53,7 @@ STRATEGIES = ("exact", "eps", "closest", "distance", "area", "validation", "cohe
 TOLERANCE_SHARES = (1.0, 0.5, 0.25)
 """The tolerance curve: these shares of the protocol's tolerance."""
 
-HUMAN = "@human"
-"""The folder of the annotators' counts; no detector's safe name has an @."""
-
-RECORD_VERSION = 5
+RECORD_VERSION = 6
 """Raised when what a record holds or how it is computed changes."""
 
 
@@ -137,11 +132,12 @@ class Judged:
 
     @classmethod
     def of_record(
-        cls, detector: str, case: str, content: Mapping[str, Any], human: Counts | None = None
+        cls, detector: str, case: str, content: Mapping[str, Any], *, human: bool = False
     ) -> Judged:
-        """Return what the record of an image says."""
+        """Return what the record of an image says; of the annotators only if that is wanted."""
         counts = {name: Counts.from_dict(one) for name, one in content["counts"].items()}
-        return cls(detector, case, counts, dict(content["numbers"]), human)
+        people = Counts.from_dict(content["human"]) if human and "human" in content else None
+        return cls(detector, case, counts, dict(content["numbers"]), people)
 
 
 def variants(protocol: Protocol, extras: tuple[str, ...]) -> dict[str, Protocol]:
@@ -172,26 +168,25 @@ def _judge(job: Job) -> Judged:
     if job.reading.tiles or in_tiles(job.case):
         return _judge_in_tiles(job)
     case = Loaded(job.case, job.protocol, job.reading)
-    counts: dict[str, Counts] = {}
-    group = safe_name(job.detector)
-    content = _kept(job, group, job.extras, case.hashes, lambda: _measure(case, job, counts))
-    human = _people(case, job) if job.human else None
-    if counts:
-        return Judged(job.detector, job.case.id, counts, dict(content["numbers"]), human)
-    return Judged.of_record(job.detector, job.case.id, content, human)
+    made: list[Judged] = []
+
+    def measure() -> dict[str, Any]:
+        counts, numbers = _measure(case, job)
+        made.append(Judged(job.detector, job.case.id, counts, numbers, _human(case, job)))
+        return _content(made[0])
+
+    content = _kept(job, case.hashes, measure)
+    people = _human(case, job) if "human" not in content else None
+    if people is not None:  # another detector was the first when this one was judged
+        content = _kept(job, case.hashes, lambda: {**content, "human": people.as_dict()}, fresh=True)
+    return made[0] if made else Judged.of_record(job.detector, job.case.id, content, human=job.human)
 
 
-def _people(case: Loaded, job: Job) -> Counts:
-    """Return the counts of the annotators against each other."""
-    counted: list[Counts] = []
-
-    def count() -> dict[str, Any]:
-        counted.append(_human(case, job))
-        return {"counts": Encoded(json_of(counted[0]))}
-
-    hashes = {name: value for name, value in case.hashes.items() if name != "prediction_hash"}
-    content = _kept(job, HUMAN, None, hashes, count)
-    return counted[0] if counted else Counts.from_dict(content["counts"])
+def _content(judged: Judged) -> dict[str, Any]:
+    """Return the content of the record of an image."""
+    texts = (f'"{name}":{json_of(one)}' for name, one in judged.counts.items())
+    content = {"counts": Encoded(f"{{{','.join(texts)}}}"), "numbers": judged.numbers}
+    return content if judged.human is None else {**content, "human": Encoded(json_of(judged.human))}
 
 
 def _judge_in_tiles(job: Job) -> Judged:
@@ -201,7 +196,7 @@ def _judge_in_tiles(job: Job) -> Judged:
         found = measure_in_tiles(job.case, job.protocol, job.extras, job.reading)
         return {**found, "numbers": {**found["numbers"], **hashes}}
 
-    content = _kept(job, safe_name(job.detector), job.extras, {**hashes, "tiles": "used"}, measure)
+    content = _kept(job, {**hashes, "tiles": "used"}, measure)
     return Judged.of_record(job.detector, job.case.id, content)
 
 
@@ -210,35 +205,25 @@ def settings(job: Job) -> dict[str, Any]:
     return _common(job.protocol.digest, job.reading, job.extras)[0]
 
 
-def human_settings(job: Job) -> dict[str, Any]:
-    """Return what the records of the annotators of all images have in common."""
-    return _common(job.protocol.digest, job.reading, None)[0]
-
-
-@lru_cache(maxsize=64)  # every image of a run asks for the same two
-def _common(protocol: str, reading: Reading, extras: tuple[str, ...] | None) -> tuple[dict[str, Any], str]:
+@lru_cache(maxsize=64)  # every image of a run asks for the same
+def _common(protocol: str, reading: Reading, extras: tuple[str, ...]) -> tuple[dict[str, Any], str]:
     """Return what records have in common, and the key of it."""
     found: dict[str, Any] = {"version": RECORD_VERSION, "protocol": protocol, **reading.as_dict()}
-    if extras is not None:
-        found["extras"] = sorted(set(extras) - {"regions"})  # which have records of their own
+    found["extras"] = sorted(set(extras) - {"regions"})  # which have records of their own
     return found, record_key(found)
 
 
 def _kept(
-    job: Job,
-    group: str,
-    extras: tuple[str, ...] | None,
-    hashes: dict[str, str],
-    compute: Callable[[], dict[str, Any]],
+    job: Job, hashes: dict[str, str], compute: Callable[[], dict[str, Any]], *, fresh: bool = False
 ) -> dict[str, Any]:
-    """Return the record of an image, of the annotators if there are no `extras`, or make it and keep it."""
-    folder = None if job.folder is None else os.path.join(job.folder, group)  # noqa: PTH118 - often
-    common, settings_key = _common(job.protocol.digest, job.reading, extras)
+    """Return the record of an image, or make it and keep it."""
+    folder = None if job.folder is None else f"{job.folder}{os.sep}{safe_name(job.detector)}"
+    common, settings_key = _common(job.protocol.digest, job.reading, job.extras)
 
     def whole() -> dict[str, Any]:
         return {**compute(), "settings": settings_key}
 
-    return kept(folder, job.case.id, record_key({**common, **hashes}), whole, fresh=job.fresh)
+    return kept(folder, job.case.id, record_key({**common, **hashes}), whole, fresh=fresh or job.fresh)
 
 
 class Loaded:
@@ -302,8 +287,8 @@ class Loaded:
         return holds_segmentations(self.prediction)
 
 
-def _measure(loaded: Loaded, job: Job, counts: dict[str, Counts]) -> dict[str, Any]:
-    """Return the content of the record of an image; its counts are put into `counts` as well."""
+def _measure(loaded: Loaded, job: Job) -> tuple[dict[str, Counts], dict[str, Any]]:
+    """Return the counts of an image, and its numbers."""
     truths, mask = loaded.truths, loaded.mask
     options: dict[str, Any] = {"mask": mask, "spacing": loaded.spacing}
     protocols = variants(job.protocol, job.extras)
@@ -325,9 +310,7 @@ def _measure(loaded: Loaded, job: Job, counts: dict[str, Counts]) -> dict[str, A
     numbers["notes"] += [f"{loaded.case.id}: {note}" for note in loaded.grid.notes]
     numbers |= {"annotators": main.annotators, "tolerance": main.tolerance, "shape": list(main.shape)}
     numbers |= {"spacing": None if main.spacing is None else list(main.spacing), **loaded.hashes}
-    counts |= {name: one.counts for name, one in swept.items()}
-    texts = (f'"{name}":{json_of(one)}' for name, one in counts.items())
-    return {"counts": Encoded(f"{{{','.join(texts)}}}"), "numbers": numbers}
+    return {name: one.counts for name, one in swept.items()}, numbers
 
 
 def _calibration(loaded: Loaded, protocol: Protocol) -> Reliability:
@@ -339,7 +322,10 @@ def _calibration(loaded: Loaded, protocol: Protocol) -> Reliability:
     return reliability(strength, truths, tolerance=reach, spacing=loaded.spacing, thinned=strength.ndim == 2)
 
 
-def _human(loaded: Loaded, job: Job) -> Counts:
+def _human(loaded: Loaded, job: Job) -> Counts | None:
+    """Return the counts of the annotators against each other where they are asked for."""
+    if not job.human:
+        return None
     truths, mask = loaded.truths, loaded.mask
     if mask is not None:
         truths = [one & mask for one in truths]

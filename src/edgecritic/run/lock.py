@@ -112,7 +112,7 @@ def _take(file: Path) -> BinaryIO | None:
                 stream = os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666), "r+b", 0)
             except FileNotFoundError:
                 continue
-            locked = try_lock(stream)
+            locked = try_lock(stream.fileno())
             if locked is None:
                 warnings.warn(
                     f"{file.parent}: its file system has no locks; do not run two commands into it at a time",

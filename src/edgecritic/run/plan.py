@@ -20,7 +20,7 @@ from edgecritic.run.bench_results import crispness_of, oracle_of, pooled, result
 from edgecritic.run.class_results import class_notes
 from edgecritic.run.classes import ClassJob, class_settings
 from edgecritic.run.files import with_tuples, write_json
-from edgecritic.run.judge import Job, Judged, human_settings, settings
+from edgecritic.run.judge import Job, Judged, settings
 from edgecritic.run.results import Failure
 from edgecritic.run.store import RECORDS, REGIONS, record_key
 from edgecritic.run.volumes import volume_notes
@@ -70,8 +70,8 @@ class Plan(Value):
     draws : int
         Of the bootstrap.
     detectors : tuple of DetectorPlan
-    human : str
-        What the records of the annotators have in common; empty if there are none.
+    human : bool
+        Whether records tell of the annotators too.
     binarize : float or None
     resize : str or None
     """
@@ -81,7 +81,7 @@ class Plan(Value):
     extras: tuple[str, ...]
     draws: int
     detectors: tuple[DetectorPlan, ...]
-    human: str = ""
+    human: bool = False
     binarize: float | None = None
     resize: str | None = None
 
@@ -89,7 +89,6 @@ class Plan(Value):
 def plan_of(work: Sequence[Job | ClassJob], sets: Mapping[str, Dataset], truth: str, draws: int) -> Plan:
     """Return the plan of the jobs of a run; there is at least one."""
     first = work[0]
-    of_classes = isinstance(first, ClassJob)
     found: dict[str, list[Job | ClassJob]] = {name: [] for name in sets}
     for job in work:
         found[job.detector].append(job)
@@ -102,14 +101,13 @@ def plan_of(work: Sequence[Job | ClassJob], sets: Mapping[str, Dataset], truth: 
         )
         for name, jobs in found.items()
     )
-    people = not of_classes and any(isinstance(job, Job) and job.human for job in work)
     return Plan(
         protocol=first.protocol,
         truth=truth,
         extras=first.extras,
         draws=draws,
         detectors=detectors,
-        human=record_key(human_settings(first)) if people and isinstance(first, Job) else "",
+        human=any(isinstance(job, Job) and job.human for job in work),
         binarize=first.reading.binarize if isinstance(first, Job) else None,
         resize=first.resize if isinstance(first, ClassJob) else None,
     )

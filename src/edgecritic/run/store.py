@@ -60,7 +60,7 @@ class Store:
     """
 
     def __init__(self, folder: PathLike) -> None:
-        self.folder = folder
+        self.folder = os.fspath(folder)
 
     def load(self, name: str, key: str | None) -> dict[str, Any] | None:
         """Return the record `name` if it is there, whole, and was made with this key, or any if it is None.
@@ -113,7 +113,7 @@ class Store:
             os.utime(self._path(name))
 
     def _path(self, name: str) -> str:
-        return os.path.join(self.folder, f"{safe_name(name)}.json")  # noqa: PTH118 - for every image
+        return f"{self.folder}{os.sep}{safe_name(name)}.json"
 
 
 def kept(
