@@ -102,22 +102,54 @@ def test_webs_leave_links_out_beyond_the_most():
     assert 200 < web.rows.other.size == web.columns.other.size <= 200 + everywhere.size
 
 
+def check_placed(found, pixels, masks):
+    """Compare where pixels are said to be with NumPy."""
+    first, *parts = (np.sort(part) for part in np.split(found.columns, found.map_start[:-1]))
+    assert first.size == 0
+    assert [part.tolist() for part in parts] == [np.flatnonzero(mask).tolist() for mask in masks]
+    assert found.map_start[-1] == found.columns.size
+    np.testing.assert_array_equal(np.sort(found.pixels), np.flatnonzero(pixels))
+    numbers = np.full(pixels.size, -1, dtype=np.int32)
+    numbers[found.pixels] = np.arange(found.pixels.size)
+    np.testing.assert_array_equal(found.number, numbers, strict=True)
+
+
+@pytest.mark.parametrize("shares", [(1, 0, 0.3), (0, 0, 1), (0.5, 0), (0.2,)])
+@pytest.mark.parametrize("spacing", [(1.0, 1.0), (1.0, 2.5)])
+@pytest.mark.parametrize("shape", [(9, 11), (1, 30), (30, 1), (1, 1)])
+def test_webs_of_maps_tell_where_their_pixels_are(shape, spacing, shares):
+    rng = np.random.default_rng(7)
+    around = ball(3.0, spacing)
+    pixels, *masks = (rng.random(shape) < 0.6 * share for share in (1, *shares))
+    found = dynamic._linked(Grid.around(shape, around.radii), [pixels, *masks], around)
+    check_placed(found, pixels, masks)
+    np.testing.assert_array_equal(found.pixels, np.flatnonzero(pixels))
+    web, start, *_ = webbed(masks, pixels, around)
+    np.testing.assert_array_equal(found.map_start, start)
+    for one, other in zip((*found.web.rows, *found.web.columns), (*web.rows, *web.columns), strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)
+    np.testing.assert_array_equal(found.web.pixel_of, web.pixel_of)
+    np.testing.assert_array_equal(found.web.row_start, web.row_start)
+
+
 @pytest.mark.parametrize(("shape", "radius", "share"), CASES)
 def test_webs_of_volumes_have_the_same_links_of_rows(shape, radius, share):
     rng = np.random.default_rng(5)
     around = ball(radius, (1.0,) * len(shape))
     grid = Grid.around(shape, around.radii)
     masks = [rng.random(shape) < share * part for part in (1, 0, 0.3)]
-    places = grid.locate(rng.random(shape) < share)
-    columns = [grid.locate(mask) for mask in masks]
-    start = np.cumsum([0, *(one.size for one in columns)])
-    given = grid, places, np.concatenate(columns), start, around
-    slow, quick = dynamic._linked(*given), dynamic._linked_by_rows(*given)
-    for first, second in zip(slow.rows, quick.rows, strict=True):
+    pixels = rng.random(shape) < share
+    found = dynamic._linked_by_rows(grid, [pixels, *masks], around)
+    check_placed(found, pixels, masks)
+    pixel_at = np.full(grid.size, -1, dtype=np.int32)
+    pixel_at[grid.flatten(found.pixels)] = np.arange(found.pixels.size)
+    steps, places = grid.flat_offsets(around.offsets), grid.flatten(found.columns)
+    slow = link_maps(places, found.map_start, pixel_at, found.pixels.size, steps, around.costs, 2**28)
+    for first, second in zip(slow.rows, found.web.rows, strict=True):
         np.testing.assert_array_equal(first, second)
         assert first.dtype == second.dtype
-    np.testing.assert_array_equal(slow.pixel_of, quick.pixel_of)
-    np.testing.assert_array_equal(slow.row_start, quick.row_start)
+    np.testing.assert_array_equal(slow.pixel_of, found.web.pixel_of)
+    np.testing.assert_array_equal(slow.row_start, found.web.row_start)
 
 
 @pytest.mark.parametrize("shape", [(9, 9), (5, 5, 3)])

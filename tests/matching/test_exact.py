@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
@@ -18,10 +17,10 @@ from scipy.optimize import linear_sum_assignment
 import edgecritic
 from edgecritic.assignment.dynamic import ExactState
 from edgecritic.assignment.pixel_lists import PixelMatcher
-from edgecritic.assignment.solver import MOST_LINKS, empty_state, place_maps, salt, salts, solved
+from edgecritic.assignment.solver import MOST_LINKS, empty_state, placed, salt, solved
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.hashing import scatter
+from edgecritic.kernels.hashing import salts, scatter
 from edgecritic.kernels.links import Links
 from edgecritic.maps.walk import Changes
 
@@ -166,18 +165,32 @@ def test_several_truths_are_matched_each_for_itself(problem, seed):
 
 
 @pytest.mark.parametrize("shape", [(7, 9), (20, 5, 18)])
-def test_maps_are_placed_one_after_the_other_and_empty_ones_have_a_salt_too(shape):
-    random = np.random.default_rng(3)
-    masks = [random.random(shape) < share for share in (0.3, 0, 0.5, 0)]
+def test_the_pixels_of_a_map_are_placed_in_a_grid(shape):
+    mask = np.random.default_rng(3).random(shape) < 0.3
     grid = Grid.around(shape, (2,) * len(shape))
-    raster, flat, start = place_maps(grid, masks)
-    parts = [raster[first:last] for first, last in itertools.pairwise(start)]
-    assert [sorted(part) for part in parts] == [np.flatnonzero(mask).tolist() for mask in masks]
+    raster, flat = placed(grid, mask)
+    assert sorted(raster) == np.flatnonzero(mask).tolist()
+    assert len(shape) == 3 or np.array_equal(raster, np.flatnonzero(mask))
     assert np.array_equal(grid.raster(flat), raster)
-    assert len(shape) == 3 or np.array_equal(parts[2], np.flatnonzero(masks[2]))
-    assert salts(raster, start).tolist() == [salt(part) for part in parts]
-    assert len({salt(part) for part in parts[::2]} | {0}) == 3
-    assert salt(parts[1]) == 0
+
+
+def test_truths_have_salts_of_their_own_and_empty_ones_have_one_too():
+    """Beside whole numbers of any length: what is left of them after the last 64 bits is cut."""
+
+    def twin(pixels):
+        total = 0
+        for pixel in pixels:
+            product = (pixel + 1) * 0xBF58476D1CE4E5B9 % 2**64
+            total ^= product ^ product >> 29
+        return total >> 2
+
+    random = np.random.default_rng(4)
+    parts = [random.choice(2**28, size, replace=False) for size in (400, 0, 500, 1, 0)]
+    start = np.cumsum([0, *map(len, parts)])
+    expected = [twin(part.tolist()) for part in parts]
+    assert salts(np.concatenate(parts), start).tolist() == expected
+    assert [salt(part) for part in parts] == expected
+    assert len(set(expected)) == 4
 
 
 def test_threads_give_the_same_answer():

@@ -133,7 +133,7 @@ def test_finished_images_are_not_judged_again(home, tmp_path, monkeypatch):
     def forbidden(*_, **__):
         raise AssertionError("swept again")
 
-    monkeypatch.setattr("edgecritic.run.judge.sweep", forbidden)
+    monkeypatch.setattr("edgecritic.run.judge.sweep_checked", forbidden)
     assert main(arguments(home, "good", out=tmp_path)) == 0
     with pytest.raises(AssertionError, match="swept again"):
         main(arguments(home, "good", out=tmp_path, more=["--fresh", "--jobs", "1"]))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +13,9 @@ from edgecritic.assignment.pair import Pair
 from edgecritic.assignment.reach import reach_of
 from edgecritic.assignment.solver import (
     MOST_LINKS,
-    empty_state,
+    hashing,
     link_rows,
-    place_maps,
-    salts,
+    placed,
     too_many_links,
 )
 from edgecritic.errors import InputError
@@ -32,13 +30,14 @@ from edgecritic.inputs import (
     mask_of,
 )
 from edgecritic.kernels import _jit
-from edgecritic.kernels.arrays import Int32s
-from edgecritic.kernels.changing import new_changing, sweep, sweep_steps
+from edgecritic.kernels.changing import all_absent, sweep, sweep_steps
 from edgecritic.kernels.grid import Grid, Neighbourhood
-from edgecritic.kernels.links import Groups, Links, WebOfLinks, from_columns, link_maps
+from edgecritic.kernels.links import Groups, Links, PlacedWeb, WebOfLinks, from_columns, link_found
 from edgecritic.maps.walk import Changes
 
 __all__ = ["ExactState", "compile_beside", "compile_here"]
+
+Integer = TypeVar("Integer", np.int32, np.int64)
 
 
 class ExactState:
@@ -91,21 +90,11 @@ class ExactState:
         grid = Grid.around(shape, around.radii)
         self.shape = shape
         self.outlier_cost = outlier_cost(limit, sizes)
-        raster, flat, start = place_maps(grid, [_universe(universe, shape), *masks])
-        count = int(start[1])
-        self._pixels, self._columns, self._map_start = raster[:count], raster[count:], start[1:] - count
-        self._number = np.full(masks[0].size, -1, dtype=np.int32)
-        self._number[self._pixels] = np.arange(count, dtype=np.int32)
+        prices = hashing(masks[0].size, self.outlier_cost)
         link = _linked if len(shape) == 2 else _linked_by_rows
-        web = link(grid, flat[:count], flat[count:], self._map_start, around)
-        state = empty_state(
-            masks[0].size,
-            self._pixels[web.pixel_of],
-            self._columns,
-            self.outlier_cost,
-            salts(self._columns, self._map_start).repeat(web.row_start[1:] - web.row_start[:-1]),
-        )
-        self._problem = new_changing(web, state, count)
+        found = link(grid, [_universe(universe, shape), *masks], around)
+        _, self._pixels, self._columns, self._map_start, self._number = found
+        self._problem = all_absent(found, prices)
 
     def update(self, *, added: Any = (), removed: Any = ()) -> None:
         """Remove and add candidate pixels, given by raster index (``row * columns + column``)."""
@@ -209,48 +198,48 @@ def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
     return possible
 
 
-def _linked(
-    grid: Grid, places: Indices, columns: Indices, map_start: Indices, around: Neighbourhood
-) -> WebOfLinks:
-    """Link pixels that may become candidates with those of several maps, both given as flat indices."""
-    pixel_at = np.full(grid.size, -1, dtype=np.int32)
-    pixel_at[places] = np.arange(places.size, dtype=np.int32)
-    steps = grid.flat_offsets(around.offsets)
-    web = link_maps(columns, map_start, pixel_at, places.size, steps, around.costs, MOST_LINKS)
-    if columns.size and places.size and web.rows.other.size > MOST_LINKS:
+def _linked(grid: Grid, masks: Sequence[BoolArray], around: Neighbourhood) -> PlacedWeb:
+    """Link pixels that may become candidates, those of the first map, with those of the others."""
+    behind = np.concatenate([one.reshape(-1) for one in masks]).nonzero()[0]
+    found: PlacedWeb
+    found = link_found(behind, len(masks), grid.shape, grid.radii, around.offsets, around.costs, MOST_LINKS)
+    if found.web.rows.other.size > MOST_LINKS:
         raise too_many_links()
-    return web
+    return found
 
 
-def _linked_by_rows(
-    grid: Grid, places: Indices, columns: Indices, map_start: Indices, around: Neighbourhood
-) -> WebOfLinks:
+def _linked_by_rows(grid: Grid, masks: Sequence[BoolArray], around: Neighbourhood) -> PlacedWeb:
     """Make the same links, but none of the columns, which only rows that go need.
 
     Memory is gone through in its order, which pays where there is much of it, as in volumes.
     """
-    parts, pixels = [], []
+    (pixels, places), *others_placed = (placed(grid, one) for one in masks)
+    number = np.full(masks[0].size, -1, dtype=np.int32)
+    number[pixels] = np.arange(pixels.size, dtype=np.int32)
+    map_start = np.cumsum([0, *(raster.size for raster, _ in others_placed)])
+    parts, near_pixels = [], []
     size = 0
-    for first, last in itertools.pairwise(map_start):
-        links = link_rows(grid, places, columns[first:last], around, threads=1)
+    for first, (_, flat) in zip(map_start, others_placed, strict=False):
+        links = link_rows(grid, places, flat, around, threads=1)
         near = np.flatnonzero(links.start[1:] > links.start[:-1])
         columns_of = links.other + np.int32(first) if first else links.other
         parts.append(Links(links.start[near] + size, columns_of, links.cost))
-        pixels.append(near.astype(np.int32))
+        near_pixels.append(near.astype(np.int32))
         size += links.other.size
         if size > MOST_LINKS:
             raise too_many_links()
     starts, others, costs = zip(*parts, strict=True)
     none = np.zeros(0, dtype=np.int32)
-    return WebOfLinks(
+    web = WebOfLinks(
         Links(np.concatenate([*starts, [size]]), _joined(others), _joined(costs)),
         Links(np.zeros(0, dtype=np.int64), none, none),
-        _joined(pixels),
-        np.cumsum([0, *(part.size for part in pixels)]),
+        _joined(near_pixels),
+        np.cumsum([0, *(part.size for part in near_pixels)]),
     )
+    return PlacedWeb(web, pixels, _joined([raster for raster, _ in others_placed]), map_start, number)
 
 
-def _joined(parts: Sequence[Int32s]) -> Int32s:
+def _joined(parts: Sequence[NDArray[Integer]]) -> NDArray[Integer]:
     """Return all parts as one array, without a copy if there is one only."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 

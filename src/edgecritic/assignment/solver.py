@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -17,7 +16,7 @@ from edgecritic.kernels.assign import solve
 from edgecritic.kernels.auction import MANY_ROWS
 from edgecritic.kernels.blocks import block_by_block, blocks_of
 from edgecritic.kernels.grid import Grid, Neighbourhood
-from edgecritic.kernels.hashing import scatter
+from edgecritic.kernels.hashing import Hashing, salts, scatter
 from edgecritic.kernels.links import Links, Numbered, count_reached, links_of_rows, number_cells
 from edgecritic.kernels.state import State, new_state
 from edgecritic.kernels.windows import Windows, windows_of
@@ -26,10 +25,10 @@ __all__ = [
     "solved",
     "empty_state",
     "salt",
-    "salts",
+    "hashing",
     "surroundings",
     "in_blocks",
-    "place_maps",
+    "placed",
     "link_numbered",
     "link_rows",
     "link_scarcer",
@@ -41,6 +40,7 @@ MOST_LINKS = 2**28
 """More pairs within reach than this (2 GiB) are refused."""
 
 _STEPS_TO_PLACE = 3  # a pixel in its block, and more than it takes: a volume of many needs Numba anyway
+_STEPS_TO_SALT = 2  # a pixel
 _SMALL_REACH = 5000  # offsets; what is made of fewer is kept for maps of the same shape
 _WORTH_RELINKING = 1.05  # so many times more pixels, and the searches cost more than linking anew
 _PRICE_BITS = 60
@@ -48,7 +48,6 @@ _LEAST_HASH_BITS = 12
 _MOST_HASH_BITS = 32
 _CANDIDATE_FACTOR = 0xD192ED03
 _TRUTH_FACTOR = 0x7F4A7C15
-_SALT_FACTOR = 0xBF58476D1CE4E5B9
 
 
 def solved(
@@ -67,33 +66,17 @@ def solved(
 
 def in_blocks(grid: Grid, mask: BoolArray) -> Indices:
     """Return the flat indices of the pixels that are set; those of a volume block by block."""
-    return place_maps(grid, [mask])[1]
+    return placed(grid, mask)[1]
 
 
-def place_maps(grid: Grid, masks: Sequence[BoolArray]) -> tuple[Indices, Indices, Indices]:
-    """Return raster and flat indices of the pixels of maps, one map after the other, and where maps begin.
+def placed(grid: Grid, mask: BoolArray) -> tuple[Indices, Indices]:
+    """Return raster and flat indices of the pixels that are set.
 
     Those of a volume come block by block (`edgecritic.kernels.blocks`).
     """
-    if len(grid.shape) == 3:
-        parts = [_block_by_block(grid, one) for one in masks]
-        start = np.cumsum([0, *(flat.size for _, flat in parts)])
-        raster, flat = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
-        return raster, flat, start
-    if len(masks) == 1:
-        raster = masks[0].reshape(-1).nonzero()[0]
-        start = np.array([0, raster.size])
-    else:
-        size = masks[0].size
-        found = np.concatenate([one.reshape(-1) for one in masks]).nonzero()[0]
-        begin = np.arange(0, size * len(masks) + 1, size)
-        start = found.searchsorted(begin)
-        raster = found - begin[:-1].repeat(start[1:] - start[:-1])
-    return raster, grid.flatten(raster), start
-
-
-def _block_by_block(grid: Grid, mask: BoolArray) -> tuple[Indices, Indices]:
     raster = mask.reshape(-1).nonzero()[0]
+    if len(grid.shape) == 2:
+        return raster, grid.flatten(raster)
     with plainly(_STEPS_TO_PLACE * raster.size + math.prod(blocks_of(grid.shape, grid.radii))):
         return block_by_block(raster, grid.shape, grid.radii, grid.strides)
 
@@ -194,19 +177,8 @@ def salt(truth: Indices) -> int:
     It enters the hashes of the candidate pixels. Without it the same candidates would win the ties
     against every annotator, and fewer would be matched by any of them than by fair draws.
     """
-    return int(salts(truth, np.array([0, truth.size]))[0])
-
-
-def salts(pixels: Indices, start: Indices) -> Indices:
-    """Return the salts of several truths, whose pixels are pixels[start[m] : start[m + 1]]."""
-    mixed = pixels.astype(np.uint64)
-    mixed += np.uint64(1)
-    mixed *= np.uint64(_SALT_FACTOR)
-    mixed ^= mixed >> np.uint64(29)
-    so_far = np.zeros(pixels.size + 1, dtype=np.uint64)
-    np.bitwise_xor.accumulate(mixed, out=so_far[1:])
-    ends = so_far[start]
-    return ((ends[1:] ^ ends[:-1]) >> np.uint64(2)).astype(np.int64)
+    with plainly(_STEPS_TO_SALT * truth.size):
+        return int(salts(truth, np.array([0, truth.size]))[0])
 
 
 def empty_state(
@@ -214,12 +186,12 @@ def empty_state(
     candidates: Indices,
     truths: Indices,
     alone_cost: int,
-    salts: int | Indices,
+    salted: int,
     *,
     swapped: bool = False,
 ) -> State:
     """Make a state in which no row is present yet; see `_alone_costs` for the arguments."""
-    return new_state(*_alone_costs(size, candidates, truths, alone_cost, salts, swapped=swapped))
+    return new_state(*_alone_costs(size, candidates, truths, alone_cost, salted, swapped=swapped))
 
 
 def _alone_costs(
@@ -227,17 +199,28 @@ def _alone_costs(
     candidates: Indices,
     truths: Indices,
     alone_cost: int,
-    salts: int | Indices,
+    salted: int,
     *,
     swapped: bool,
 ) -> tuple[Indices, Indices, int]:
     """Return what staying alone costs each row and each column, and the scale of the costs of links.
 
-    `size` is the number of pixels of the maps, `candidates` and `truths` are raster indices, `salts` the
-    salt of the truth (one for every candidate if there are several truths). The rows are the candidates,
-    or the truths if `swapped`. Prices have the position hashes in their low bits: few enough that all
-    hashes of a matching together stay below one unit of cost. How many follows from `size` and
-    `alone_cost` alone, so that every solver of the same problem breaks ties in the same way.
+    `size` is the number of pixels of the maps, `candidates` and `truths` are raster indices, `salted` the
+    salt of the truth. The rows are the candidates, or the truths if `swapped`.
+    """
+    how = hashing(size, alone_cost, swapped=swapped)
+    of_candidates = scatter(candidates + salted, how.bits, how.candidate_factor, how.most_candidate)
+    of_truths = scatter(truths, how.bits, how.truth_factor, how.most_truth)
+    sides = (of_truths, of_candidates) if swapped else (of_candidates, of_truths)
+    return *sides, how.scale
+
+
+def hashing(size: int, alone_cost: int, *, swapped: bool = False) -> Hashing:
+    """Return how prices get the hashes of positions in maps of so many pixels.
+
+    They have them in their low bits: few enough that all hashes of a matching together stay below one unit
+    of cost. How many follows from `size` and `alone_cost` alone, so that every solver of the same problem
+    breaks ties in the same way.
 
     The pixels that stay alone are those with the largest hashes, on both sides. As a match saves
     `alone_cost` once, it does not matter which side is charged for staying alone. A row that stays alone pays
@@ -252,6 +235,4 @@ def _alone_costs(
         )
     scale = 1 << (hash_bits + sum_bits)
     most = (0, alone_cost * scale + (2 << hash_bits))
-    of_candidates = scatter(candidates + salts, hash_bits, _CANDIDATE_FACTOR, most[not swapped])
-    of_truths = scatter(truths, hash_bits, _TRUTH_FACTOR, most[swapped])
-    return (of_truths, of_candidates, scale) if swapped else (of_candidates, of_truths, scale)
+    return Hashing(hash_bits, _CANDIDATE_FACTOR, _TRUTH_FACTOR, most[not swapped], most[swapped], scale)

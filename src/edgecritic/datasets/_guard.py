@@ -26,6 +26,7 @@ __all__ = [
     "check_end",
     "check_size",
     "fill",
+    "naming",
     "reading",
     "quiet",
     "unpacker_maker",
@@ -58,7 +59,7 @@ class ByteStream(Protocol):
         ...
 
 
-class reading:  # noqa: N801 - used like a function: with reading(path)
+class naming:  # noqa: N801 - used like a function: with naming(path)
     """Give every error of a block the path of the file, and make what a library raises a `DataError`.
 
     A class, because errors that pass a generator of `contextlib` keep its frames, and with them all that was
@@ -67,17 +68,29 @@ class reading:  # noqa: N801 - used like a function: with reading(path)
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
-        self._numbers = np.errstate(all="ignore")
 
     def __enter__(self) -> Any:
-        self._numbers.__enter__()
+        pass
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        self._numbers.__exit__(kind, error, traceback)
+        if error is None:
+            return
         if isinstance(error, EdgeCriticError):
             error.at(self.path)
         elif isinstance(error, Exception):
             raise DataError(_told(error), path=self.path) from error
+
+
+class reading(naming):  # noqa: N801
+    """Do what `naming` does, and let NumPy say nothing of odd numbers: they are checked where they matter."""
+
+    def __enter__(self) -> Any:
+        self._numbers = np.errstate(all="ignore")
+        self._numbers.__enter__()
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        self._numbers.__exit__(kind, error, traceback)
+        super().__exit__(kind, error, traceback)
 
 
 def _told(error: Exception) -> str:

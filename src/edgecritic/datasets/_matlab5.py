@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,10 @@ _LOGICAL, _COMPLEX = 0x02, 0x08
 _MAX_DIMENSIONS = 32
 _LARGEST = MEMORY_LIMIT // 3
 _MOST_EXPANSION = 1032  # of a byte: deflate has two bits for 258 bytes at best
+_DTYPES = {order: {kind: np.dtype(order + code) for kind, code in _STORED.items()} for order in "<>"}
+_WANTED = {kind: np.dtype(code) for kind, code in _NUMERIC.items()}
+_LOGICALS = np.dtype(np.bool_)
+_MOST_KEPT = 2**12  # bytes: all annotators of a file have the same few fields
 _PAIR = {order: struct.Struct(f"{order}II") for order in "<>"}
 _HEAD = {order: struct.Struct(f"{order}6I") for order in "<>"}
 _FIRST = 2**12  # so many bytes of a packed variable tell its name, its size and what is in it
@@ -80,21 +85,20 @@ class Value:
         return self.kind in _NUMERIC or self.kind == _SPARSE
 
     def array(self) -> NDArray[Any]:
-        """Return the numbers, in Fortran order and read-only; sparse ones become dense."""
+        """Return the numbers, read-only unless they are stored as another type; sparse ones become dense."""
         if self.flags & _COMPLEX:
             raise DataError("holds complex numbers", remedy="take their absolute value in MATLAB first")
         if self.kind == _SPARSE:
             return self._dense()
         if self.kind not in _NUMERIC:
             raise DataError("holds text, objects or functions where numbers were expected")
-        wanted = np.dtype(np.bool_ if self.flags & _LOGICAL else _NUMERIC[self.kind])
+        wanted = _LOGICALS if self.flags & _LOGICAL else _WANTED[self.kind]
         pixels = check_size(self.shape, wanted.itemsize)
         stored = self._numbers(self.start)[0]
         if stored.size != pixels:
             raise DataError(f"declares {pixels} numbers but stores {stored.size}; the file is damaged")
-        if stored.dtype != wanted:
-            stored = stored != 0 if wanted == np.bool_ else stored.astype(wanted)
-        return stored.reshape(self.shape, order="F")
+        shaped = stored.reshape(self.shape, order="F")
+        return shaped if stored.dtype == wanted else shaped.astype(wanted, order="C")
 
     def cells(self) -> Iterator[Value]:
         """Go through the values of a cell array, column by column."""
@@ -125,7 +129,7 @@ class Value:
         kind, start, size, position = _tag(self.buffer, position, self.end, self.order)
         if kind not in _STORED:
             raise DataError(f"stores numbers in an unknown way ({kind}); the file is damaged")
-        dtype = np.dtype(self.order + _STORED[kind])
+        dtype = _DTYPES[self.order][kind]
         if size % dtype.itemsize:
             raise DataError("stores a broken number of bytes; the file is damaged")
         return np.frombuffer(self.buffer.view(start, size), dtype), position
@@ -351,5 +355,11 @@ def _field_names(buffer: _Buffer, position: int, end: int, order: str) -> tuple[
     if length < 1 or size % length:
         raise DataError("a struct's field names are damaged")
     raw = bytes(buffer.view(start, size))
-    pieces = (raw[i : i + length] for i in range(0, size, length))
-    return tuple(piece.partition(b"\0")[0].decode("latin-1") for piece in pieces), position
+    return (_names if size <= _MOST_KEPT else _names.__wrapped__)(raw, length), position
+
+
+@lru_cache(maxsize=64)
+def _names(raw: bytes, length: int) -> tuple[str, ...]:
+    """Return the names of fields, which take so many bytes each."""
+    pieces = (raw[i : i + length] for i in range(0, len(raw), length))
+    return tuple(piece.partition(b"\0")[0].decode("latin-1") for piece in pieces)

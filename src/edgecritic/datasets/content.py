@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from edgecritic.datasets._guard import FILE_LIMIT, TEXT_LIMIT, reading
+from edgecritic.datasets._guard import FILE_LIMIT, TEXT_LIMIT, naming, reading
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.errors import DataError
 
@@ -85,7 +85,7 @@ def read_content(path: PathLike, *, limit: int = FILE_LIMIT) -> Content:
 
 
 def _read(file: PathLike, limit: int) -> bytes:
-    with reading(file):
+    with naming(file):
         descriptor, size = _open_regular(file)
         try:
             if size > limit:

@@ -262,9 +262,10 @@ def _check_photo(case: Case, shape: tuple[int, ...]) -> Iterator[Finding]:
 def _check_truths(truths: Sequence[BoolArray], name: str) -> Iterator[Finding]:
     if not truths:
         return
-    for number, truth in enumerate(truths, start=1):
+    counts = [np.count_nonzero(truth) for truth in truths]
+    for number, (truth, count) in enumerate(zip(truths, counts, strict=True), start=1):
         label = f"truth of annotator {number}" if len(truths) > 1 else "truth"
-        share = np.count_nonzero(truth) / truth.size
+        share = count / truth.size
         if share > _INVERTED_SHARE:
             told = f"{label} marks {share:.0%} of the pixels: edges are dark on white"
             yield Finding("error", name, told, "invert it: edges must be 1 or 255", "inverted truth")
@@ -274,7 +275,8 @@ def _check_truths(truths: Sequence[BoolArray], name: str) -> Iterator[Finding]:
         elif share == 0:
             told = f"{label} is empty: there is nothing to find"
             yield Finding("warning", name, told, "check that the file is the right one", "empty truth")
-    if len(truths) > 1 and all(np.array_equal(truths[0], truth) for truth in truths[1:]):
+    alike = len(truths) > 1 and len(set(counts)) == 1
+    if alike and all(np.array_equal(truths[0], truth) for truth in truths[1:]):
         told = f"all {len(truths)} annotators' maps are equal"
         yield Finding("warning", name, told, "give the truth once: copies are not annotators", "copied truth")
 

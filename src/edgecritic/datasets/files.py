@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.datasets._guard import MEMORY_LIMIT, check_size, reading
+from edgecritic.datasets._guard import MEMORY_LIMIT, check_size, naming, reading
 from edgecritic.datasets.class_maps import ClassMaps
 from edgecritic.datasets.content import Content, PathLike, read_content
 from edgecritic.datasets.formats import Format, format_of, formats
@@ -318,7 +318,7 @@ class _opened(reading):  # noqa: N801 - see `reading`
         self._source = source
 
     def __enter__(self) -> tuple[bytes, Entry[Format]]:
-        with reading(self.path):
+        with naming(self.path):
             if isinstance(self._source, Content):
                 content = self._source
             else:

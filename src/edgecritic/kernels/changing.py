@@ -9,11 +9,12 @@ import numpy as np
 from edgecritic.kernels._jit import inlined, kernel
 from edgecritic.kernels.arrays import Bools, Int32s, Int64s, prefetch
 from edgecritic.kernels.auction import bid
-from edgecritic.kernels.links import Groups, Links, WebOfLinks, sort_groups
+from edgecritic.kernels.hashing import Hashing, mix, salts
+from edgecritic.kernels.links import Groups, Links, PlacedWeb, WebOfLinks, sort_groups
 from edgecritic.kernels.search import Search, find_end, new_search
-from edgecritic.kernels.state import ABSENT, ALONE, Side, State
+from edgecritic.kernels.state import ABSENT, ALONE, Side, State, new_state
 
-__all__ = ["Changing", "new_changing", "sweep", "sweep_steps"]
+__all__ = ["Changing", "all_absent", "new_changing", "sweep", "sweep_steps"]
 
 _MOST_BIDS = 2  # of a row and those it drives out, before a search takes over
 
@@ -37,16 +38,29 @@ class Changing(NamedTuple):
     counts: Int64s
 
 
+@kernel
 def new_changing(web: WebOfLinks, state: State, pixels: int) -> Changing:
     """Make the problem in which none of so many pixels is present."""
-    state.rows.price.fill(_ASKS_TOO_MUCH)
-    return Changing(
-        web=web,
-        state=state,
-        present=np.zeros(pixels, dtype=np.bool_),
-        partners=np.zeros(pixels, dtype=np.int32),
-        counts=np.zeros(2, dtype=np.int64),
-    )
+    price = state.rows.price
+    for row in range(price.size):
+        price[row] = _ASKS_TOO_MUCH
+    present, partners = np.zeros(pixels, dtype=np.bool_), np.zeros(pixels, dtype=np.int32)
+    return Changing(web, state, present, partners, np.zeros(2, dtype=np.int64))
+
+
+@kernel
+def all_absent(placed: PlacedWeb, hashing: Hashing) -> Changing:
+    """Make the problem of placed pixels, none of which is present."""
+    web = placed.web
+    alone_rows = np.empty(web.pixel_of.size, dtype=np.int64)
+    salted = salts(placed.columns, placed.map_start)
+    for map_number in range(salted.size):
+        for row in range(web.row_start[map_number], web.row_start[map_number + 1]):
+            alone_rows[row] = placed.pixels[web.pixel_of[row]] + salted[map_number]
+    alone_columns = np.empty(placed.columns.size, dtype=np.int64)
+    mix(alone_rows, alone_rows, hashing.bits, hashing.candidate_factor, hashing.most_candidate)
+    mix(placed.columns, alone_columns, hashing.bits, hashing.truth_factor, hashing.most_truth)
+    return new_changing(web, new_state(alone_rows, alone_columns, hashing.scale), placed.pixels.size)
 
 
 @inlined

@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Int64s
 
-__all__ = ["scatter"]
+__all__ = ["Hashing", "mix", "salts", "scatter"]
+
+_SALT_FACTOR = 0xBF58476D1CE4E5B9
+_LOW, _HIGH = np.uint64(_SALT_FACTOR & 0xFFFFFFFF), np.uint64(_SALT_FACTOR >> 32)
+_WORD, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+
+
+class Hashing(NamedTuple):
+    """How the hashes of a problem are made, and what they are taken from.
+
+    Attributes
+    ----------
+    bits : int
+        Of a hash.
+    candidate_factor, truth_factor : int
+        Odd, for the pixels of the candidate and of the truth.
+    most_candidate, most_truth : int
+        What staying alone costs a pixel whose hash is 0.
+    scale : int
+        How many units of prices one of costs is.
+    """
+
+    bits: int
+    candidate_factor: int
+    truth_factor: int
+    most_candidate: int
+    most_truth: int
+    scale: int
 
 
 def scatter(positions: Int64s, bits: int, factor: int, most: int) -> Int64s:
@@ -16,13 +45,16 @@ def scatter(positions: Int64s, bits: int, factor: int, most: int) -> Int64s:
     Three rounds of multiplication by the last bits of the odd `factor` and of mixing high bits into low ones.
     """
     mixed = np.empty(positions.size, dtype=np.int64)
-    _mix(positions, mixed, bits, factor, most)
+    mix(positions, mixed, bits, factor, most)
     return mixed
 
 
 @kernel
-def _mix(positions: Int64s, mixed: Int64s, bits: int, factor: int, most: int) -> None:
-    """Words have 32 bits, and memory is given: so processors mix several at once."""
+def mix(positions: Int64s, mixed: Int64s, bits: int, factor: int, most: int) -> None:
+    """Do the work of `scatter` into given memory, which may be that of the positions.
+
+    Words have 32 bits: so processors mix several at once.
+    """
     mask, half = np.uint32((1 << bits) - 1), np.uint32(bits // 2)
     odd = np.uint64(factor) & mask
     for at in range(np.uint64(positions.size)):
@@ -31,3 +63,22 @@ def _mix(positions: Int64s, mixed: Int64s, bits: int, factor: int, most: int) ->
             value = np.uint32(value * odd) & mask
             value = np.uint32(value ^ (value >> half))
         mixed[at] = most - np.int64(value)
+
+
+@kernel
+def salts(pixels: Int64s, start: Int64s) -> Int64s:
+    """Return the salts of several truths, whose pixels are pixels[start[m] : start[m + 1]].
+
+    Of every position p the last 64 bits of (p + 1) · factor are mixed; all of a truth together, in any order.
+    """
+    found = np.empty(start.size - 1, dtype=np.int64)
+    for map_number in range(found.size):
+        total = np.uint64(0)
+        for at in range(start[map_number], start[map_number + 1]):
+            value = np.uint64(pixels[at] + 1)
+            low = value * _LOW
+            high = (value * _HIGH + (low >> _HALF)) & _WORD
+            product = high << _HALF | low & _WORD
+            total ^= product ^ product >> np.uint64(29)
+        found[map_number] = np.int64(total >> np.uint64(2))
+    return found

@@ -11,8 +11,9 @@ from edgecritic.kernels.arrays import Int32s, Int64s, UInt64s
 from edgecritic.kernels.windows import Windows, count_bits, lowest_bit, rest_of, toggle, window
 
 __all__ = [
-    *("Groups", "Links", "Numbered", "WebOfLinks"),
-    *("count_reached", "from_columns", "link_maps", "links_of_rows", "number_cells", "sort_groups"),
+    *("Groups", "Links", "Numbered", "PlacedWeb", "WebOfLinks"),
+    *("count_reached", "from_columns", "link_found", "link_maps", "links_of_rows", "number_cells"),
+    "sort_groups",
 ]
 
 _ONE = np.uint64(1)
@@ -44,6 +45,26 @@ class WebOfLinks(NamedTuple):
     columns: Links
     pixel_of: Int32s
     row_start: Int64s
+
+
+class PlacedWeb(NamedTuple):
+    """The links between pixels that may become candidates and those of several maps, and where these are.
+
+    Attributes
+    ----------
+    web : WebOfLinks
+    pixels, columns : int64 arrays
+        Raster indices; the columns of map m are ``columns[map_start[m] : map_start[m + 1]]``.
+    map_start : int64 array
+    number : int32 array
+        The number of every pixel of the map that may become a candidate, −1 for the others.
+    """
+
+    web: WebOfLinks
+    pixels: Int64s
+    columns: Int64s
+    map_start: Int64s
+    number: Int32s
 
 
 class Numbered(NamedTuple):
@@ -362,3 +383,65 @@ def link_maps(
         pixel_of,
         row_start,
     )
+
+
+@kernel
+def link_found(
+    found: Int64s,
+    maps: int,
+    shape: tuple[int, ...],
+    radii: tuple[int, ...],
+    offsets: Int64s,
+    step_cost: Int64s,
+    most_links: int,
+) -> PlacedWeb:
+    """Link the pixels of 2-D maps, the first of which are those that may become candidates.
+
+    Parameters
+    ----------
+    found, maps
+        Raster indices of the pixels that are set, in ascending order, as if so many maps were one below the
+        other.
+    shape, radii
+        Of a map, and how far offsets reach along its axes.
+    offsets, step_cost, most_links
+        As for `link_maps`, but (row, column).
+    """
+    lines, line = shape
+    size = lines * line
+    row = line + 2 * radii[1]
+    begin = np.empty(maps + 1, dtype=np.int64)
+    raster = np.empty(found.size, dtype=np.int64)
+    flat = np.empty(found.size, dtype=np.int64)
+    begun = first = 0  # the maps that have begun, and the first pixel of the line
+    margins = 0
+    for at in range(found.size):
+        while found[at] >= begun * size:
+            first, margins = begun * size, radii[0] * row + radii[1]
+            begin[begun] = at
+            begun += 1
+        while found[at] >= first + line:
+            first += line
+            margins += 2 * radii[1]
+        raster[at] = found[at] - (begun - 1) * size
+        flat[at] = raster[at] + margins
+    for map_number in range(begun, maps + 1):
+        begin[map_number] = found.size
+    count = begin[1]
+    map_start = np.empty(maps, dtype=np.int64)
+    for map_number in range(maps):
+        map_start[map_number] = begin[map_number + 1] - count
+    number = np.empty(size, dtype=np.int32)
+    for pixel in range(size):
+        number[pixel] = -1
+    pixel_at = np.empty((lines + 2 * radii[0]) * row, dtype=np.int32)
+    for cell in range(pixel_at.size):
+        pixel_at[cell] = -1
+    for at in range(count):
+        number[raster[at]] = at
+        pixel_at[flat[at]] = at
+    steps = np.empty(step_cost.size, dtype=np.int64)
+    for step in range(steps.size):
+        steps[step] = offsets[step, 0] * row + offsets[step, 1]
+    web = link_maps(flat[count:], map_start, pixel_at, count, steps, step_cost, most_links)
+    return PlacedWeb(web, raster[:count], raster[count:], map_start, number)

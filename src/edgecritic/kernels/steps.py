@@ -5,27 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from edgecritic.kernels._jit import kernel
-from edgecritic.kernels.arrays import Float64s, Int64s
-from edgecritic.kernels.thinning import Growth, grow
+from edgecritic.kernels.arrays import Bytes, Float64s, Int64s
+from edgecritic.kernels.thinning import Growth, grow, new_growth
 
-__all__ = ["by_threshold", "grow_steps"]
+__all__ = ["by_threshold", "grow_steps", "thin_steps"]
 
 
 @kernel
-def by_threshold(pixels: Int64s, strength: Float64s, thresholds: Float64s) -> tuple[Int64s, Int64s]:
-    """Sort pixels, given with their strength, by the step at which they come in when thresholds fall.
+def by_threshold(strength: Float64s, thresholds: Float64s) -> tuple[Int64s, Int64s]:
+    """Sort the pixels of a flat map by the step at which they come in when thresholds fall.
 
-    Thresholds ascend, and no strength is below the first; pixels of one step stay in their order. Step k is
-    ``sorted[bounds[k] : bounds[k + 1]]``. Where a strength lies is guessed as if thresholds were evenly
+    Thresholds ascend; pixels below the first are left out, and those of one step stay in their order. Step k
+    is ``sorted[bounds[k] : bounds[k + 1]]``. Where a strength lies is guessed as if thresholds were evenly
     spaced, and put right where they are not.
     """
     count = thresholds.size
     width = thresholds[count - 1] - thresholds[0]
     rate = (count - 1) / width if width > 0 else 0.0
-    step = np.empty(pixels.size, dtype=np.int32)
+    pixels = np.empty(strength.size, dtype=np.int64)
+    size = 0
+    for pixel in range(strength.size):  # without a branch, which the processor would often guess wrong
+        pixels[size] = pixel
+        size += strength[pixel] >= thresholds[0]
+    step = np.empty(size, dtype=np.int32)
     bounds = np.zeros(count + 1, dtype=np.int64)
-    for at in range(pixels.size):
-        value = strength[at]
+    for at in range(size):
+        value = strength[pixels[at]]
         passed = int(min((value - thresholds[0]) * rate, count - 1.0)) if rate > 0 else 0
         while passed < count and thresholds[passed] <= value:
             passed += 1
@@ -36,11 +41,19 @@ def by_threshold(pixels: Int64s, strength: Float64s, thresholds: Float64s) -> tu
     for k in range(count):
         bounds[k + 1] += bounds[k]
     place = bounds.copy()
-    ordered = np.empty(pixels.size, dtype=np.int64)
-    for at in range(pixels.size):
+    ordered = np.empty(size, dtype=np.int64)
+    for at in range(size):
         ordered[place[step[at]]] = pixels[at]
         place[step[at]] += 1
     return ordered, bounds
+
+
+@kernel
+def thin_steps(
+    added: Int64s, bounds: Int64s, lines: int, columns: int, steps: Int64s, table: Bytes
+) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+    """Do what `grow_steps` does to an empty map; `steps` and `table` are those of its `Growth`."""
+    return grow_steps(new_growth(lines + 2, columns + 2, steps, table), added, bounds, columns)
 
 
 @kernel

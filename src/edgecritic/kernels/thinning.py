@@ -18,10 +18,10 @@ import numpy as np
 from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Bytes, Int32s, Int64s, UInt64s
 from edgecritic.kernels.grid import Grid
-from edgecritic.kernels.peeling import NEVER, empty_rows, first_cell, flip_cell, peel, removable
+from edgecritic.kernels.peeling import NEVER, first_cell, flip_cell, peel, removable
 from edgecritic.kernels.windows import lowest_bit, rest_of
 
-__all__ = ["Growth", "deletion_table", "neighbour_steps", "slim_rows", "start_growth", "grow"]
+__all__ = ["Growth", "deletion_table", "grow", "neighbour_steps", "new_growth", "slim_rows", "start_growth"]
 
 _THIN, _TOUCHED = 1, 2
 
@@ -121,28 +121,41 @@ class Growth(NamedTuple):
 
 
 def start_growth(grid: Grid) -> Growth:
-    """Return the state of an empty map on a 2-D grid whose margin is at least 1.
+    """Return the state of an empty map on a 2-D grid whose margin is at least 1."""
+    lines, row = grid.padded
+    return new_growth(lines, row, neighbour_steps(grid), deletion_table())
+
+
+@kernel
+def new_growth(lines: int, row: int, steps: Int64s, table: Bytes) -> Growth:
+    """Make the state of an empty map on a grid of so many lines, each of `row` cells.
 
     Of every two sub-iterations one removes a pixel or all is done: no removal time exceeds twice the
     number of pixels.
     """
-    size = grid.size
+    size = lines * row
+    words = lines * ((row + 63) >> 6) + 1
+    due = np.empty(size, dtype=np.int32)
+    for cell in range(size):
+        due[cell] = NEVER
+    total = np.zeros(3, dtype=np.int64)
+    total[1] = _EFFORT
     return Growth(
-        times=np.zeros(size, dtype=np.int32),
-        due=np.full(size, NEVER, dtype=np.int32),
-        first=np.zeros(2 * size + 2, dtype=np.int32),
-        after=np.empty(size, dtype=np.int32),
-        before=np.empty(size, dtype=np.int32),
-        flags=np.zeros(size, dtype=np.uint8),
-        touched=np.empty(size, dtype=np.int64),
-        fresh=np.empty(size, dtype=np.int64),
-        bits=empty_rows(grid),
-        slim=empty_rows(grid),
-        total=np.array([0, _EFFORT, 0], dtype=np.int64),
-        gained=np.empty(size, dtype=np.int64),
-        lost=np.empty(size, dtype=np.int64),
-        steps=neighbour_steps(grid),
-        table=deletion_table(),
+        np.zeros(size, dtype=np.int32),
+        due,
+        np.zeros(2 * size + 2, dtype=np.int32),
+        np.empty(size, dtype=np.int32),
+        np.empty(size, dtype=np.int32),
+        np.zeros(size, dtype=np.uint8),
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.int64),
+        np.zeros(words, dtype=np.uint64),
+        np.zeros(words, dtype=np.uint64),
+        total,
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.int64),
+        steps,
+        table,
     )
 
 

@@ -11,10 +11,10 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.peeling import empty_rows
-from edgecritic.kernels.steps import by_threshold, grow_steps
-from edgecritic.kernels.thinning import slim_rows, start_growth
+from edgecritic.kernels.steps import by_threshold, grow_steps, thin_steps
+from edgecritic.kernels.thinning import deletion_table, neighbour_steps, slim_rows, start_growth
 
-__all__ = ["thin", "ThinningSweep", "pixels_by_threshold"]
+__all__ = ["thin", "thin_growing", "ThinningSweep", "pixels_by_threshold"]
 
 
 def thin(map: Any) -> BoolArray:  # noqa: A002
@@ -108,28 +108,31 @@ class ThinningSweep:
                 f"raster indices of a map of shape {self._grid.shape} lie between 0 and "
                 f"{rows * columns - 1}, got {raster.min()} to {raster.max()}"
             )
-        _, gained, _, lost = self.grow_steps(raster, np.array([0, raster.size]))
+        _, gained, _, lost = grow_steps(self._growth, raster, np.array([0, raster.size]), columns)
         return gained, lost
-
-    def grow_steps(
-        self, added: NDArray[np.int64], bounds: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Add pixels in many steps, without the checks of `grow`: step k adds bounds[k] to bounds[k + 1].
-
-        Returns
-        -------
-        gained_start, gained, lost_start, lost : int64 arrays
-            Step k gains ``gained[gained_start[k] : gained_start[k + 1]]``, and loses likewise.
-        """
-        found: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-        found = grow_steps(self._growth, added, bounds, self._grid.shape[1])
-        return found
 
     @property
     def thin(self) -> BoolArray:
         """The thin map as a new array."""
         flags = self._growth.flags.reshape(self._grid.padded)
         return np.equal(flags[1:-1, 1:-1], 1)
+
+
+def thin_growing(
+    added: NDArray[np.int64], bounds: NDArray[np.int64], shape: tuple[int, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Thin a map that grows from nothing in many steps: step k adds ``added[bounds[k] : bounds[k + 1]]``.
+
+    Returns
+    -------
+    gained_start, gained, lost_start, lost : int64 arrays
+        At step k the thin map gains ``gained[gained_start[k] : gained_start[k + 1]]``, and loses likewise.
+    """
+    grid = _grid(shape)
+    lines, columns = grid.shape
+    found: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    found = thin_steps(added, bounds, lines, columns, neighbour_steps(grid), deletion_table())
+    return found
 
 
 def pixels_by_threshold(
@@ -157,8 +160,9 @@ def pixels_by_threshold(
     (array([1, 2, 3]), array([0, 1, 2, 3]))
     """
     flat = strength.reshape(-1).astype(np.float64, copy=False)
-    inside = np.flatnonzero(flat >= thresholds[0])
-    return by_threshold(inside, flat[inside], np.ascontiguousarray(thresholds))
+    found: tuple[NDArray[np.int64], NDArray[np.int64]]
+    found = by_threshold(flat, np.ascontiguousarray(thresholds))
+    return found
 
 
 def _grid(shape: tuple[int, ...]) -> Grid:

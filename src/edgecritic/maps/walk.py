@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, Indices, mask_of
-from edgecritic.maps.thinning import ThinningSweep, pixels_by_threshold
+from edgecritic.maps.thinning import pixels_by_threshold, thin_growing
 
 __all__ = ["Changes", "Step", "Walk"]
 
@@ -121,8 +121,7 @@ class Walk:
         pixels, bounds = pixels_by_threshold(strength, thresholds[order])
         self.places: Indices = order[::-1].astype(np.int64)
         if thin:
-            thinned = ThinningSweep((strength.shape[0], strength.shape[1]))
-            start, gained, lost_start, lost = thinned.grow_steps(pixels, bounds)
+            start, gained, lost_start, lost = thin_growing(pixels, bounds, strength.shape)
             self.gained, self.lost = Changes(start, gained), Changes(lost_start, lost)
         else:
             self.gained, self.lost = Changes(bounds, pixels), Changes(np.zeros_like(bounds), pixels[:0])

@@ -20,8 +20,7 @@ COLUMNS = ("matched_truth", "truth", "matched_candidate", "candidate")
 """The four counts, in the order of the classic files: cntR, sumR, cntP, sumP."""
 
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
-_FEW = 4  # so many thresholds, and there is nothing to gain
-_MOST_DIGITS = 10**15  # larger whole numbers may be written with an exponent
+_MOST_DIGITS = 10**15  # whole numbers up to here are the same as 64-bit floats
 
 
 class Counts(Value):
@@ -313,37 +312,28 @@ def counted(thresholds: Any, columns: Any, *, zero: Any = None) -> Counts:
 
 
 def json_of(counts: Counts) -> str:
-    """Return what JSON makes of `Counts.as_dict`, without spaces; whole numbers are written all at once.
+    """Return JSON of `Counts.as_dict`; whole numbers are written as such, all at once.
 
     Examples
     --------
-    >>> json_of(Counts.from_rows([(0.5, 70, 100, 50, 60)]))[:46]
-    '{"thresholds":[0.5],"matched_truth":[70.0],"tr'
+    >>> json_of(Counts.from_rows([(0.5, 70, 100, 50, 60)]))[:44]
+    '{"thresholds":[0.5],"matched_truth":[70],"tr'
     """
-    if counts.thresholds.size > _FEW:
-        columns = f'"thresholds":{_listed(counts.thresholds)},{_columns(counts)}'
-    else:
-        columns = _ENCODE({name: getattr(counts, name).tolist() for name in ("thresholds", *COLUMNS)})[1:-1]
+    columns = ",".join(f'"{name}":{column}' for name, column in zip(COLUMNS, _columns(counts), strict=True))
     zero = "null" if counts.zero is None else json_of(counts.zero)
     groups = _ENCODE(counts.groups) if counts.groups else "[]"
-    return f'{{{columns},"zero":{zero},"groups":{groups}}}'
+    return f'{{"thresholds":{_listed(counts.thresholds)},{columns},"zero":{zero},"groups":{groups}}}'
 
 
-def _columns(counts: Counts) -> str:
+def _columns(counts: Counts) -> list[Any]:
+    """Return what is written of the four columns: lists of whole numbers where all are, else texts."""
     values = [getattr(counts, name) for name in COLUMNS]
     table = np.array(values)
-    if table.ndim == 2 and table.max() < _MOST_DIGITS:
+    if table.max() < _MOST_DIGITS:
         whole = table.astype(np.int64)
         if (whole == table).all():
-            return _whole_columns(table.shape[1]) % tuple(whole.reshape(-1).tolist())
-    return ",".join(f'"{name}":{_listed(one)}' for name, one in zip(COLUMNS, values, strict=True))
-
-
-@lru_cache(maxsize=64)  # all images of a run have as many thresholds
-def _whole_columns(thresholds: int) -> str:
-    """Return the form of the four columns, to be filled in with whole numbers."""
-    column = ",".join(["%d.0"] * thresholds)
-    return ",".join(f'"{name}":[{column}]' for name in COLUMNS)
+            return list(whole.tolist())
+    return [_ENCODE(column.tolist()) for column in values]
 
 
 def _listed(values: Array) -> str:

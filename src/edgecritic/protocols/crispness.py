@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from edgecritic.errors import InputError
-from edgecritic.inputs import as_strength
+from edgecritic.inputs import FloatArray, as_strength
 from edgecritic.maps.suppression import Recipe, crests_of
 from edgecritic.values import Value
 
-__all__ = ["Crispness", "average_crispness", "summarise_crispness"]
+__all__ = ["Crispness", "average_crispness", "crispness_of", "summarise_crispness"]
 
 
 class Crispness(Value):
@@ -70,11 +70,17 @@ def average_crispness(strength: Any, *, recipe: str | Recipe = "crispness", empt
     >>> round(average_crispness(ridge), 3)
     0.306
     """
-    map_ = as_strength(strength)
-    whole = float(map_.sum(dtype=np.float64))
+    return crispness_of(as_strength(strength), recipe=recipe, empty=empty)
+
+
+def crispness_of(
+    strength: FloatArray, *, recipe: str | Recipe = "crispness", empty: float = math.nan
+) -> float:
+    """Do what `average_crispness` does with a map that `as_strength` has checked."""
+    whole = float(strength.sum(dtype=np.float64))
     if whole == 0:
         return empty
-    crests = crests_of(map_, recipe).astype(np.float64)  # NumPy sums without the interpreter lock, if no cast
+    crests = crests_of(strength, recipe).astype(np.float64)  # if there is no cast NumPy sums without the lock
     return float(crests.sum()) / whole
 
 

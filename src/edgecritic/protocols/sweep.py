@@ -43,6 +43,7 @@ __all__ = [
     "counts_with_all_on",
     "pairs_in_place",
     "sweep",
+    "sweep_checked",
     "sweep_maps",
 ]
 
@@ -146,11 +147,22 @@ def sweep(
     >>> bool(result.counts.recall[50] == 1)
     True
     """
+    return sweep_checked(as_strength(strength), truths, protocol=protocol, mask=mask, spacing=spacing)
+
+
+def sweep_checked(
+    strength: FloatArray,
+    truths: Any,
+    *,
+    protocol: str | Protocol = "bsds",
+    mask: Any = None,
+    spacing: Spacing = None,
+) -> Sweep:
+    """Do what `sweep` does with a map that `as_strength` has checked."""
     chosen = _without_classes(protocol)
-    map_ = as_strength(strength)
-    _check_thinning(chosen, map_.shape)
-    sizes = None if spacing is None else as_spacing(spacing, map_.ndim)
-    map_, maps, on = _prepared(map_, truths, chosen, mask, sizes)
+    _check_thinning(chosen, strength.shape)
+    sizes = None if spacing is None else as_spacing(spacing, strength.ndim)
+    map_, maps, on = _prepared(strength, truths, chosen, mask, sizes)
     thresholds = chosen.threshold_values()
     steps = np.maximum(thresholds, chosen.threshold_floor)
     with plainly(0 if is_started() else _effort(chosen, map_, steps.min(), len(maps), sizes)):

@@ -22,10 +22,10 @@ from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Resample
 from edgecritic.inputs import BoolArray, FloatArray
 from edgecritic.protocols.counts import Counts, json_of
-from edgecritic.protocols.crispness import average_crispness
+from edgecritic.protocols.crispness import crispness_of
 from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.protocol import Protocol
-from edgecritic.protocols.sweep import sweep, sweep_maps
+from edgecritic.protocols.sweep import sweep_checked, sweep_maps
 from edgecritic.run.cache import count_people
 from edgecritic.run.judge_tiles import in_tiles, measure_in_tiles, raster_hashes
 from edgecritic.run.results import Failure, attempt
@@ -300,9 +300,11 @@ def _measure(loaded: Loaded, job: Job) -> tuple[dict[str, Counts], dict[str, Any
     else:
         strength = loaded.strength
         numbers["notes"] = _refuse_errors(loaded.case, strength, truths, mask)
-        swept = {name: sweep(strength, truths, protocol=one, **options) for name, one in protocols.items()}
+        swept = {
+            name: sweep_checked(strength, truths, protocol=one, **options) for name, one in protocols.items()
+        }
         if "crispness" in job.extras and strength.ndim == 2:
-            crisp = average_crispness(strength)
+            crisp = crispness_of(strength)
             numbers["crispness"] = None if np.isnan(crisp) else crisp
         if "calibration" in job.extras:
             numbers["calibration"] = _calibration(loaded, job.protocol).as_dict()

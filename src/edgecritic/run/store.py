@@ -100,10 +100,10 @@ class Store:
 
     def save(self, name: str, key: str, content: dict[str, Any]) -> None:
         """Write the record `name`; parts of the content may be `Encoded`."""
-        parts = (
-            f"{_CONTENTS.encode(part)}:{one if type(one) is Encoded else _CONTENTS.encode(one)}"
-            for part, one in content.items()
-        )
+        parts = [f'"{part}":{one}' for part, one in content.items() if type(one) is Encoded]
+        plain = {part: one for part, one in content.items() if type(one) is not Encoded}
+        if plain:
+            parts.append(_CONTENTS.encode(plain)[1:-1])
         text = f"{{{','.join(parts)}}}"
         write_text(self._path(name), f"{_begin(key)}{_middle(_check(text))}{text}}}")
 
