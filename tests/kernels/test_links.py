@@ -102,6 +102,9 @@ def test_webs_leave_links_out_beyond_the_most():
     assert 200 < web.rows.other.size == web.columns.other.size <= 200 + everywhere.size
 
 
+HOW = solver.hashing(150 * 30, 500)
+
+
 def check_placed(found, pixels, masks):
     """Compare where pixels are said to be with NumPy."""
     first, *parts = (np.sort(part) for part in np.split(found.columns, found.map_start[:-1]))
@@ -121,15 +124,16 @@ def test_webs_of_maps_tell_where_their_pixels_are(shape, spacing, shares):
     rng = np.random.default_rng(7)
     around = ball(3.0, spacing)
     pixels, *masks = (rng.random(shape) < 0.6 * share for share in (1, *shares))
-    found = dynamic._linked(Grid.around(shape, around.radii), [pixels, *masks], around)
-    check_placed(found, pixels, masks)
-    np.testing.assert_array_equal(found.pixels, np.flatnonzero(pixels))
+    problem, placed = dynamic._linked(Grid.around(shape, around.radii), [pixels, *masks], around, HOW)
+    check_placed(placed, pixels, masks)
+    np.testing.assert_array_equal(placed.pixels, np.flatnonzero(pixels))
+    found = problem.web
     web, start, *_ = webbed(masks, pixels, around)
-    np.testing.assert_array_equal(found.map_start, start)
-    for one, other in zip((*found.web.rows, *found.web.columns), (*web.rows, *web.columns), strict=True):
+    np.testing.assert_array_equal(placed.map_start, start)
+    for one, other in zip((*found.rows, *found.columns), (*web.rows, *web.columns), strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
-    np.testing.assert_array_equal(found.web.pixel_of, web.pixel_of)
-    np.testing.assert_array_equal(found.web.row_start, web.row_start)
+    np.testing.assert_array_equal(found.pixel_of, web.pixel_of)
+    np.testing.assert_array_equal(found.row_start, web.row_start)
 
 
 @pytest.mark.parametrize(("shape", "radius", "share"), CASES)
@@ -139,17 +143,18 @@ def test_webs_of_volumes_have_the_same_links_of_rows(shape, radius, share):
     grid = Grid.around(shape, around.radii)
     masks = [rng.random(shape) < share * part for part in (1, 0, 0.3)]
     pixels = rng.random(shape) < share
-    found = dynamic._linked_by_rows(grid, [pixels, *masks], around)
+    problem, found = dynamic._linked_by_rows(grid, [pixels, *masks], around, HOW)
     check_placed(found, pixels, masks)
+    web = problem.web
     pixel_at = np.full(grid.size, -1, dtype=np.int32)
     pixel_at[grid.flatten(found.pixels)] = np.arange(found.pixels.size)
     steps, places = grid.flat_offsets(around.offsets), grid.flatten(found.columns)
     slow = link_maps(places, found.map_start, pixel_at, found.pixels.size, steps, around.costs, 2**28)
-    for first, second in zip(slow.rows, found.web.rows, strict=True):
+    for first, second in zip(slow.rows, web.rows, strict=True):
         np.testing.assert_array_equal(first, second)
         assert first.dtype == second.dtype
-    np.testing.assert_array_equal(slow.pixel_of, found.web.pixel_of)
-    np.testing.assert_array_equal(slow.row_start, found.web.row_start)
+    np.testing.assert_array_equal(slow.pixel_of, web.pixel_of)
+    np.testing.assert_array_equal(slow.row_start, web.row_start)
 
 
 @pytest.mark.parametrize("shape", [(9, 9), (5, 5, 3)])

@@ -45,7 +45,8 @@ def data(tmp_path):
 def test_a_second_bench_with_other_predictions_matches_no_annotators(tmp_path, data, place, matched):
     run_bench({"a": data / "predictions/good"}, data / "truth", out=tmp_path / "one", draws=10)
     assert len(matched) == 2
-    assert len(list(place.glob("*.json"))) == 4  # of every image the labels, and the counts of them
+    assert len(list(place.glob("*.json"))) == 2  # of every image the labels
+    assert len((place / "people.lines").read_text().split()) == 6  # and the counts of them
     run_bench({"a": data / "predictions/noisy"}, data / "truth", out=tmp_path / "two", draws=10)
     assert len(matched) == 2
     run_bench(

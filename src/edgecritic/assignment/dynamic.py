@@ -30,9 +30,10 @@ from edgecritic.inputs import (
     mask_of,
 )
 from edgecritic.kernels import _jit
-from edgecritic.kernels.changing import all_absent, sweep, sweep_steps
+from edgecritic.kernels.changing import Changing, all_absent, link_absent, sweep, sweep_steps
 from edgecritic.kernels.grid import Grid, Neighbourhood
-from edgecritic.kernels.links import Groups, Links, PlacedWeb, WebOfLinks, from_columns, link_found
+from edgecritic.kernels.hashing import Hashing
+from edgecritic.kernels.links import Groups, Links, Placed, WebOfLinks, from_columns
 from edgecritic.maps.walk import Changes
 
 __all__ = ["ExactState", "compile_beside", "compile_here"]
@@ -90,11 +91,10 @@ class ExactState:
         grid = Grid.around(shape, around.radii)
         self.shape = shape
         self.outlier_cost = outlier_cost(limit, sizes)
-        prices = hashing(masks[0].size, self.outlier_cost)
-        link = _linked if len(shape) == 2 else _linked_by_rows
-        found = link(grid, [_universe(universe, shape), *masks], around)
-        _, self._pixels, self._columns, self._map_start, self._number = found
-        self._problem = all_absent(found, prices)
+        begin = _linked if len(shape) == 2 else _linked_by_rows
+        how = hashing(masks[0].size, self.outlier_cost)
+        self._problem, where = begin(grid, [_universe(universe, shape), *masks], around, how)
+        self._pixels, self._columns, self._map_start, self._number = where
 
     def update(self, *, added: Any = (), removed: Any = ()) -> None:
         """Remove and add candidate pixels, given by raster index (``row * columns + column``)."""
@@ -198,17 +198,21 @@ def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
     return possible
 
 
-def _linked(grid: Grid, masks: Sequence[BoolArray], around: Neighbourhood) -> PlacedWeb:
+def _linked(
+    grid: Grid, masks: Sequence[BoolArray], around: Neighbourhood, how: Hashing
+) -> tuple[Changing, Placed]:
     """Link pixels that may become candidates, those of the first map, with those of the others."""
-    behind = np.concatenate([one.reshape(-1) for one in masks]).nonzero()[0]
-    found: PlacedWeb
-    found = link_found(behind, len(masks), grid.shape, grid.radii, around.offsets, around.costs, MOST_LINKS)
-    if found.web.rows.other.size > MOST_LINKS:
+    found = np.concatenate([one.reshape(-1) for one in masks]).nonzero()[0]
+    hood = around.offsets, around.costs
+    problem, where = link_absent(found, len(masks), grid.shape, grid.radii, *hood, MOST_LINKS, how)
+    if problem.web.rows.other.size > MOST_LINKS:
         raise too_many_links()
-    return found
+    return problem, where
 
 
-def _linked_by_rows(grid: Grid, masks: Sequence[BoolArray], around: Neighbourhood) -> PlacedWeb:
+def _linked_by_rows(
+    grid: Grid, masks: Sequence[BoolArray], around: Neighbourhood, how: Hashing
+) -> tuple[Changing, Placed]:
     """Make the same links, but none of the columns, which only rows that go need.
 
     Memory is gone through in its order, which pays where there is much of it, as in volumes.
@@ -236,7 +240,8 @@ def _linked_by_rows(grid: Grid, masks: Sequence[BoolArray], around: Neighbourhoo
         _joined(near_pixels),
         np.cumsum([0, *(part.size for part in near_pixels)]),
     )
-    return PlacedWeb(web, pixels, _joined([raster for raster, _ in others_placed]), map_start, number)
+    where = Placed(pixels, _joined([raster for raster, _ in others_placed]), map_start, number)
+    return all_absent(web, where, how), where
 
 
 def _joined(parts: Sequence[NDArray[Integer]]) -> NDArray[Integer]:

@@ -39,7 +39,8 @@ _WANTED = {kind: np.dtype(code) for kind, code in _NUMERIC.items()}
 _LOGICALS = np.dtype(np.bool_)
 _MOST_KEPT = 2**12  # bytes: all annotators of a file have the same few fields
 _PAIR = {order: struct.Struct(f"{order}II") for order in "<>"}
-_HEAD = {order: struct.Struct(f"{order}6I") for order in "<>"}
+_HEAD = {order: struct.Struct(f"{order}6I2i2I") for order in "<>"}  # flags, two sizes, and the tag of a name
+_SIZES = 24  # bytes of a matrix that come before its sizes
 _FIRST = 2**12  # so many bytes of a packed variable tell its name, its size and what is in it
 _PACKED_PIECE, _PIECE = 2**14, 2**18  # small pieces stay in the processor's cache
 
@@ -322,11 +323,14 @@ def _check_matrix(kind: int) -> None:
 def _matrix(buffer: _Buffer, start: int, end: int, order: str) -> Value:
     if start == end:  # an empty cell
         return Value("", 6, 0, (0, 0), _Buffer(memoryview(b"\x09\0\0\0\0\0\0\0"), 8), 0, 8, "<")
-    if start + 24 > end:
-        raise DataError("holds a matrix without flags; the file is damaged")
-    if start + 24 > buffer.filled:
-        buffer.need(start + 24)
-    flag_kind, flag_size, flags, _, shape_kind, shape_size = _HEAD[order].unpack_from(buffer.data, start)
+    head = _HEAD[order]
+    if start + head.size > end:
+        raise DataError("holds a matrix without flags, sizes or a name; the file is damaged")
+    if start + head.size > buffer.filled:
+        buffer.need(start + head.size)
+    flag_kind, flag_size, flags, _, shape_kind, shape_size, rows, columns, name_kind, name_size = (
+        head.unpack_from(buffer.data, start)
+    )
     if flag_kind != 6 or flag_size != 8:
         raise DataError("holds a matrix without flags; the file is damaged")
     kind = flags & 0xFF
@@ -335,12 +339,14 @@ def _matrix(buffer: _Buffer, start: int, end: int, order: str) -> Value:
     count = shape_size // 4
     if shape_kind != 5 or shape_size % 4 or not 2 <= count <= _MAX_DIMENSIONS:
         raise DataError("holds a matrix without sizes; the file is damaged")
-    position = start + 24
-    shape = struct.unpack(f"{order}{count}i", buffer.view(position, shape_size))
+    name, shape, position = "", (rows, columns), start + head.size
+    if count != 2 or name_size or name_kind >> 16:
+        position = start + _SIZES
+        shape = struct.unpack(f"{order}{count}i", buffer.view(position, shape_size))
+        _, name_at, name_size, position = _tag(buffer, position + shape_size + -shape_size % 8, end, order)
+        name = bytes(buffer.view(name_at, min(name_size, 64))).decode("latin-1")
     if min(shape) < 0:
         raise DataError(f"declares a negative size {shape}; the file is damaged")
-    _, name_at, name_size, position = _tag(buffer, position + shape_size + -shape_size % 8, end, order)
-    name = bytes(buffer.view(name_at, min(name_size, 64))).decode("latin-1") if name_size else ""
     fields, position = _field_names(buffer, position, end, order) if kind == _STRUCT else ((), position)
     return Value(name, kind, flags >> 8 & 0xFF, shape, buffer, position, end, order, fields)
 

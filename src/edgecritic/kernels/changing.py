@@ -10,11 +10,11 @@ from edgecritic.kernels._jit import inlined, kernel
 from edgecritic.kernels.arrays import Bools, Int32s, Int64s, prefetch
 from edgecritic.kernels.auction import bid
 from edgecritic.kernels.hashing import Hashing, mix, salts
-from edgecritic.kernels.links import Groups, Links, PlacedWeb, WebOfLinks, sort_groups
+from edgecritic.kernels.links import Groups, Links, Placed, WebOfLinks, link_found, sort_groups
 from edgecritic.kernels.search import Search, find_end, new_search
 from edgecritic.kernels.state import ABSENT, ALONE, Side, State, new_state
 
-__all__ = ["Changing", "all_absent", "new_changing", "sweep", "sweep_steps"]
+__all__ = ["Changing", "all_absent", "link_absent", "new_changing", "sweep", "sweep_steps"]
 
 _MOST_BIDS = 2  # of a row and those it drives out, before a search takes over
 
@@ -49,9 +49,24 @@ def new_changing(web: WebOfLinks, state: State, pixels: int) -> Changing:
 
 
 @kernel
-def all_absent(placed: PlacedWeb, hashing: Hashing) -> Changing:
+def link_absent(
+    found: Int64s,
+    maps: int,
+    shape: tuple[int, ...],
+    radii: tuple[int, ...],
+    offsets: Int64s,
+    step_cost: Int64s,
+    most_links: int,
+    hashing: Hashing,
+) -> tuple[Changing, Placed]:
+    """Make the problem of the pixels of 2-D maps, see `link_found`, none of which is present."""
+    web, placed = link_found(found, maps, shape, radii, offsets, step_cost, most_links)
+    return all_absent(web, placed, hashing), placed
+
+
+@kernel
+def all_absent(web: WebOfLinks, placed: Placed, hashing: Hashing) -> Changing:
     """Make the problem of placed pixels, none of which is present."""
-    web = placed.web
     alone_rows = np.empty(web.pixel_of.size, dtype=np.int64)
     salted = salts(placed.columns, placed.map_start)
     for map_number in range(salted.size):

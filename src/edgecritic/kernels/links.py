@@ -11,7 +11,7 @@ from edgecritic.kernels.arrays import Int32s, Int64s, UInt64s
 from edgecritic.kernels.windows import Windows, count_bits, lowest_bit, rest_of, toggle, window
 
 __all__ = [
-    *("Groups", "Links", "Numbered", "PlacedWeb", "WebOfLinks"),
+    *("Groups", "Links", "Numbered", "Placed", "WebOfLinks"),
     *("count_reached", "from_columns", "link_found", "link_maps", "links_of_rows", "number_cells"),
     "sort_groups",
 ]
@@ -47,12 +47,11 @@ class WebOfLinks(NamedTuple):
     row_start: Int64s
 
 
-class PlacedWeb(NamedTuple):
-    """The links between pixels that may become candidates and those of several maps, and where these are.
+class Placed(NamedTuple):
+    """Where the pixels that may become candidates and those of several maps are.
 
     Attributes
     ----------
-    web : WebOfLinks
     pixels, columns : int64 arrays
         Raster indices; the columns of map m are ``columns[map_start[m] : map_start[m + 1]]``.
     map_start : int64 array
@@ -60,7 +59,6 @@ class PlacedWeb(NamedTuple):
         The number of every pixel of the map that may become a candidate, −1 for the others.
     """
 
-    web: WebOfLinks
     pixels: Int64s
     columns: Int64s
     map_start: Int64s
@@ -394,7 +392,7 @@ def link_found(
     offsets: Int64s,
     step_cost: Int64s,
     most_links: int,
-) -> PlacedWeb:
+) -> tuple[WebOfLinks, Placed]:
     """Link the pixels of 2-D maps, the first of which are those that may become candidates.
 
     Parameters
@@ -444,4 +442,4 @@ def link_found(
     for step in range(steps.size):
         steps[step] = offsets[step, 0] * row + offsets[step, 1]
     web = link_maps(flat[count:], map_start, pixel_at, count, steps, step_cost, most_links)
-    return PlacedWeb(web, raster[:count], raster[count:], map_start, number)
+    return web, Placed(raster[:count], raster[count:], map_start, number)

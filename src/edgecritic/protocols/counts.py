@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import base64
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,12 @@ from edgecritic.errors import InputError
 from edgecritic.protocols.curves import Array, f_measure, ratio
 from edgecritic.values import Value, rows_of
 
-__all__ = ["Counts", "COLUMNS", "counted", "json_of"]
+__all__ = ["Counts", "COLUMNS", "counted"]
 
 COLUMNS = ("matched_truth", "truth", "matched_candidate", "candidate")
 """The four counts, in the order of the classic files: cntR, sumR, cntP, sumP."""
 
-_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
-_MOST_DIGITS = 10**15  # whole numbers up to here are the same as 64-bit floats
+_STORED = np.dtype("<f8")
 
 
 class Counts(Value):
@@ -143,6 +141,36 @@ class Counts(Value):
             **content,
             zero=None if zero is None else cls.from_dict(zero),
             groups=tuple(plain.get("groups", ())),
+        )
+
+    def packed(self) -> dict[str, Any]:
+        """Return what `from_packed` takes: ready for JSON, and sooner written and read than `as_dict`."""
+        numbers = np.concatenate([self.thresholds, *(getattr(self, name).ravel() for name in COLUMNS)])
+        return {
+            "shape": list(self.truth.shape),
+            "groups": list(self.groups),
+            "numbers": base64.b64encode(numbers.astype(_STORED, copy=False).tobytes()).decode("ascii"),
+            "zero": None if self.zero is None else self.zero.packed(),
+        }
+
+    @classmethod
+    def from_packed(cls, plain: Mapping[str, Any]) -> Counts:
+        """Make counts of what `packed` returned.
+
+        Examples
+        --------
+        >>> one = Counts.from_rows([(0.25, 90, 100, 60, 120), (0.5, 70, 100, 50, 60)])
+        >>> Counts.from_packed(one.packed()) == one
+        True
+        """
+        shape, zero = plain["shape"], plain["zero"]
+        numbers = np.frombuffer(base64.b64decode(plain["numbers"]), dtype=_STORED)
+        columns = numbers[shape[-1] :].reshape(len(COLUMNS), *shape)
+        return cls(
+            thresholds=numbers[: shape[-1]],
+            **dict(zip(COLUMNS, columns, strict=True)),
+            zero=None if zero is None else cls.from_packed(zero),
+            groups=tuple(plain["groups"]),
         )
 
     @classmethod
@@ -309,40 +337,6 @@ def counted(thresholds: Any, columns: Any, *, zero: Any = None) -> Counts:
     none = None if zero is None else counted([0.0], [[number] for number in zero])
     vars(made).update(zero=none, groups=())
     return made
-
-
-def json_of(counts: Counts) -> str:
-    """Return JSON of `Counts.as_dict`; whole numbers are written as such, all at once.
-
-    Examples
-    --------
-    >>> json_of(Counts.from_rows([(0.5, 70, 100, 50, 60)]))[:44]
-    '{"thresholds":[0.5],"matched_truth":[70],"tr'
-    """
-    columns = ",".join(f'"{name}":{column}' for name, column in zip(COLUMNS, _columns(counts), strict=True))
-    zero = "null" if counts.zero is None else json_of(counts.zero)
-    groups = _ENCODE(counts.groups) if counts.groups else "[]"
-    return f'{{"thresholds":{_listed(counts.thresholds)},{columns},"zero":{zero},"groups":{groups}}}'
-
-
-def _columns(counts: Counts) -> list[Any]:
-    """Return what is written of the four columns: lists of whole numbers where all are, else texts."""
-    values = [getattr(counts, name) for name in COLUMNS]
-    table = np.array(values)
-    if table.max() < _MOST_DIGITS:
-        whole = table.astype(np.int64)
-        if (whole == table).all():
-            return list(whole.tolist())
-    return [_ENCODE(column.tolist()) for column in values]
-
-
-def _listed(values: Array) -> str:
-    return _listed_once(values.tobytes(), values.shape)
-
-
-@lru_cache(maxsize=64)  # the thresholds of all images of a run are the same
-def _listed_once(content: bytes, shape: tuple[int, ...]) -> str:
-    return _ENCODE(np.frombuffer(content).reshape(shape).tolist())
 
 
 def _numbers(content: Any, name: str) -> Array:

@@ -8,16 +8,19 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from edgecritic import __version__
 from edgecritic.annotators.perceptual import LabelStrength, counts_of_labels, strength
 from edgecritic.errors import OutputError
 from edgecritic.inputs import BoolArray
 from edgecritic.protocols.counts import Counts, counted
+from edgecritic.run.shelf import Shelf
 from edgecritic.run.store import Store, record_key
 
 __all__ = [
@@ -35,6 +38,10 @@ CACHE_VARIABLE = "EDGECRITIC_CACHE"
 
 MOST_BYTES = 2**28
 """So large may the folder grow; then the records that were not used for longest go."""
+
+_PEOPLE = "people.lines"
+_MOST_BYTES_OF_PEOPLE = 2**24
+"""Of the counts of annotators against each other; then the older half of them goes."""
 
 RECORD_VERSION = 1
 
@@ -68,6 +75,7 @@ def _platform_folder() -> Path:
 def open_cache(use: bool) -> Iterator[Path | None]:
     """Give the cache folder of this run, None if it is not to be used; make room in it at the end."""
     folder = cache_folder() if use else None
+    _people.cache_clear()  # others may have put something there
     try:
         yield folder
     finally:
@@ -77,6 +85,7 @@ def open_cache(use: bool) -> Iterator[Path | None]:
 
 def trim_cache(folder: Path, most: int | None = None) -> None:
     """Remove the records that were not used for longest until the others take at most `most` bytes."""
+    Shelf.trim(folder / _PEOPLE, _MOST_BYTES_OF_PEOPLE)
     found = []
     for path in folder.glob("*.json"):
         with suppress(OSError):
@@ -117,26 +126,36 @@ def count_people(
 ) -> Counts:
     """Return `LabelStrength.human_counts` of what `weigh_labels` would return.
 
-    They have a record of their own: that of the labels is long, and every image of every bench asks for them.
+    They have a line of their own on a shelf: the record of the labels is long, and every image of every bench
+    asks for them.
     """
     if cache is None:
         return strength(truths, tolerance=tolerance, spacing=spacing).human_counts()
-    pixels = hashlib.sha256(np.packbits(np.concatenate([one.reshape(-1) for one in truths])).data)
-    maps = [*truths[0].shape, len(truths), pixels.hexdigest()]
-    key = _key("people", tolerance, maps, spacing)
-    store = Store(cache)
-    content = None if fresh else store.load(key, key)
-    if content is not None:
-        store.touch(key)
-        return counted([1.0], content["columns"])
+    shelf = _people(cache)
+    key = _key_of_people(truths, tolerance, spacing)
+    known = None if fresh else shelf.get(key)
+    if known is not None:
+        return counted([1.0], known)
     found = _labels(truths, tolerance, spacing, cache, fresh)
     if isinstance(found, LabelStrength):
         counts = found.human_counts()
     else:
         counts = counts_of_labels(np.array(found["matches"]), _partners(found))
-    with suppress(OutputError):
-        store.save(key, key, {"columns": counts.table()[:, 1:].T.tolist()})
+    shelf.put(key, counts.table()[:, 1:].T.tolist())
     return counts
+
+
+@lru_cache(maxsize=4)
+def _people(cache: Path) -> Shelf:
+    return Shelf(cache / _PEOPLE)
+
+
+def _key_of_people(truths: Sequence[BoolArray], tolerance: float, spacing: Sequence[float] | None) -> str:
+    sizes = None if spacing is None else tuple(map(float, spacing))
+    about = (__version__, RECORD_VERSION, float(tolerance), sizes, truths[0].shape, len(truths))
+    hashed = hashlib.sha256(repr(about).encode())
+    hashed.update(np.packbits(np.concatenate([one.reshape(-1) for one in truths])).data)
+    return hashed.hexdigest()
 
 
 def _labels(

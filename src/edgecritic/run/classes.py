@@ -39,7 +39,7 @@ __all__ = [
 RESIZES = ("nearest", "bilinear", "bicubic")
 """How predictions of another size than the truth may be resized, if that is asked for."""
 
-RECORD_VERSION = 2
+RECORD_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def _measure(case: ClassCase, job: ClassJob) -> tuple[dict[str, Any], list[Failu
         "notes": [],
     }
     return {
-        "counts": {name: one.counts.as_dict() for name, one in swept.items()},
+        "counts": {name: one.counts.packed() for name, one in swept.items()},
         "numbers": numbers,
     }, failures
 

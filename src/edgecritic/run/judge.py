@@ -21,7 +21,7 @@ from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Resample
 from edgecritic.inputs import BoolArray, FloatArray
-from edgecritic.protocols.counts import Counts, json_of
+from edgecritic.protocols.counts import Counts
 from edgecritic.protocols.crispness import crispness_of
 from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.protocol import Protocol
@@ -29,7 +29,7 @@ from edgecritic.protocols.sweep import sweep_checked, sweep_maps
 from edgecritic.run.cache import count_people
 from edgecritic.run.judge_tiles import in_tiles, measure_in_tiles, raster_hashes
 from edgecritic.run.results import Failure, attempt
-from edgecritic.run.store import Encoded, kept, record_key, safe_name
+from edgecritic.run.store import kept, record_key, safe_name
 
 __all__ = [
     "Job",
@@ -135,8 +135,8 @@ class Judged:
         cls, detector: str, case: str, content: Mapping[str, Any], *, human: bool = False
     ) -> Judged:
         """Return what the record of an image says; of the annotators only if that is wanted."""
-        counts = {name: Counts.from_dict(one) for name, one in content["counts"].items()}
-        people = Counts.from_dict(content["human"]) if human and "human" in content else None
+        counts = {name: Counts.from_packed(one) for name, one in content["counts"].items()}
+        people = Counts.from_packed(content["human"]) if human and "human" in content else None
         return cls(detector, case, counts, dict(content["numbers"]), people)
 
 
@@ -178,15 +178,15 @@ def _judge(job: Job) -> Judged:
     content = _kept(job, case.hashes, measure)
     people = _human(case, job) if "human" not in content else None
     if people is not None:  # another detector was the first when this one was judged
-        content = _kept(job, case.hashes, lambda: {**content, "human": people.as_dict()}, fresh=True)
+        content = _kept(job, case.hashes, lambda: {**content, "human": people.packed()}, fresh=True)
     return made[0] if made else Judged.of_record(job.detector, job.case.id, content, human=job.human)
 
 
 def _content(judged: Judged) -> dict[str, Any]:
     """Return the content of the record of an image."""
-    texts = (f'"{name}":{json_of(one)}' for name, one in judged.counts.items())
-    content = {"counts": Encoded(f"{{{','.join(texts)}}}"), "numbers": judged.numbers}
-    return content if judged.human is None else {**content, "human": Encoded(json_of(judged.human))}
+    counts = {name: one.packed() for name, one in judged.counts.items()}
+    people = {} if judged.human is None else {"human": judged.human.packed()}
+    return {"counts": counts, "numbers": judged.numbers, **people}
 
 
 def _judge_in_tiles(job: Job) -> Judged:

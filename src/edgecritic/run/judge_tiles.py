@@ -43,7 +43,7 @@ def measure_in_tiles(case: Case, protocol: Protocol, extras: tuple[str, ...], re
     if left_out:
         told_of.append(f"{', '.join(left_out)} needs whole maps and is left out")
     return {
-        "counts": {"main": swept.counts.as_dict()},
+        "counts": {"main": swept.counts.packed()},
         "numbers": {
             "notes": [f"{case.id}: {note}" for note in (*told_of, *notes)],
             "annotators": swept.annotators,

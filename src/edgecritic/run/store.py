@@ -16,7 +16,7 @@ from edgecritic.datasets.content import PathLike, open_regular, read_text
 from edgecritic.errors import DataError
 from edgecritic.run.files import safe_name, write_text
 
-__all__ = ["RECORDS", "REGIONS", "Encoded", "Store", "kept", "record_key", "safe_name"]
+__all__ = ["RECORDS", "REGIONS", "Store", "kept", "record_key", "safe_name"]
 
 RECORDS = "records"
 """The folder, within that of a run's results, of the records of finished work."""
@@ -42,12 +42,6 @@ def record_key(settings: Any) -> str:
     True
     """
     return hashlib.sha256(_KEYS.encode([__version__, _FORM, settings]).encode()).hexdigest()
-
-
-class Encoded(str):
-    """The text of a part of a record, which is JSON already."""
-
-    __slots__ = ()
 
 
 class Store:
@@ -99,12 +93,8 @@ class Store:
             return False
 
     def save(self, name: str, key: str, content: dict[str, Any]) -> None:
-        """Write the record `name`; parts of the content may be `Encoded`."""
-        parts = [f'"{part}":{one}' for part, one in content.items() if type(one) is Encoded]
-        plain = {part: one for part, one in content.items() if type(one) is not Encoded}
-        if plain:
-            parts.append(_CONTENTS.encode(plain)[1:-1])
-        text = f"{{{','.join(parts)}}}"
+        """Write the record `name`."""
+        text = _CONTENTS.encode(content)
         write_text(self._path(name), f"{_begin(key)}{_middle(_check(text))}{text}}}")
 
     def touch(self, name: str) -> None:

@@ -1,0 +1,91 @@
+"""Many short values in one file: read all at once, in place of a file for each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from edgecritic.atomic import write_bytes
+from edgecritic.datasets.content import read_text
+from edgecritic.errors import DataError, OutputError
+
+__all__ = ["Shelf"]
+
+_NEW_LINES = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Shelf:
+    """Values under keys, each a line of a file; one that is put there again takes the place of the first.
+
+    A line is added by one write, so that several processes may add some. One that is damaged, as that of a
+    process that was killed, is as if it were not there. A file that cannot be read or written is left alone.
+
+    Parameters
+    ----------
+    file : Path
+        Made, with its folder, when the first value is put there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "a.lines")
+    ...     Shelf(file).put("key", [1, 2])
+    ...     Shelf(file).get("key")
+    [1, 2]
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._values = dict(_known(line) for line in _lines(file))
+        self._values.pop("", None)
+
+    def get(self, key: str) -> Any:
+        """Return the value of a key, None if there is none."""
+        return self._values.get(key)
+
+    def put(self, key: str, value: Any) -> None:
+        """Keep a value that is ready for JSON; the key has no white space."""
+        self._values[key] = value
+        text = json.dumps(value, separators=(",", ":"))
+        line = f"\n{key} {_check(key, text)} {text}".encode()  # behind what a killed process left
+        with suppress(OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._file, _NEW_LINES, 0o666)
+            try:
+                os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+
+    @staticmethod
+    def trim(file: Path, most: int) -> None:
+        """Leave the newest half of the lines of a file that has more than `most` bytes."""
+        with suppress(OSError, OutputError):
+            if file.stat().st_size > most:
+                lines = _lines(file)
+                write_bytes(file, "".join(f"\n{line}" for line in lines[len(lines) // 2 :]).encode())
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return [line for line in read_text(file).split("\n") if line] if file.exists() else []
+    except (DataError, OSError):
+        return []
+
+
+def _known(line: str) -> tuple[str, Any]:
+    """Return key and value of a line; the key of one that is damaged is empty."""
+    key, _, rest = line.partition(" ")
+    check, _, text = rest.partition(" ")
+    try:
+        return (key, json.loads(text)) if check == _check(key, text) else ("", None)
+    except (ValueError, RecursionError):
+        return "", None
+
+
+def _check(key: str, text: str) -> str:
+    return hashlib.sha256(f"{key} {text}".encode()).hexdigest()[:16]
