@@ -3,7 +3,7 @@
 Names are texts here and not `Path`, which takes as long as all else: runs write files for every image.
 """
 
-# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH118, PTH120
+# ruff: noqa: PTH103, PTH105, PTH108, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _new_part(folder: str) -> tuple[str, int]:
             descriptor = os.open(path, _NEW, 0o666)
         try:
             # Before it was locked `remove_parts` may have taken it for that of a killed process.
-            if try_lock(descriptor) is not False and os.path.exists(path):
+            if try_lock(descriptor) is not False and os.access(path, os.F_OK):
                 return path, descriptor
         except BaseException:
             os.close(descriptor)

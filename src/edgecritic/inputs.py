@@ -210,7 +210,7 @@ def as_strength(data: Any, name: str = "strength") -> FloatArray:
     if array.dtype == np.bool_:
         return np.ascontiguousarray(array, dtype=np.float64)
     if array.dtype.kind == "u":
-        return np.ascontiguousarray(array / np.float64(np.iinfo(array.dtype).max))
+        return np.ascontiguousarray(array / np.float64(256**array.itemsize - 1))
     if array.dtype.kind not in "fi":
         raise InputError(f"{name} must hold numbers in [0, 1], got dtype {array.dtype}")
     result: FloatArray

@@ -10,8 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -116,8 +115,7 @@ def instruction(name: str) -> Callable[[Function], Function]:
     return made
 
 
-@contextmanager
-def plainly(steps: int) -> Iterator[None]:
+class plainly:  # noqa: N801 - used like a function: with plainly(steps)
     """Let the kernels that this thread calls run as plain Python if Numba would take longer to start.
 
     Results are the same. Once `_PATIENCE` steps were done so, or a kernel was called in earnest, all
@@ -128,15 +126,21 @@ def plainly(steps: int) -> Iterator[None]:
     steps : int
         How often the innermost loops run, about.
     """
-    global _left
-    with _LOCK:
-        plain = steps <= _left
-        _left -= steps if plain else 0
-    before, _mode.plain = _mode.plain, plain
-    try:
-        yield
-    finally:
-        _mode.plain = before
+
+    __slots__ = ("_before", "_steps")
+
+    def __init__(self, steps: int) -> None:
+        self._steps = steps
+
+    def __enter__(self) -> None:
+        global _left
+        with _LOCK:
+            plain = self._steps <= _left
+            _left -= self._steps if plain else 0
+        self._before, _mode.plain = _mode.plain, plain
+
+    def __exit__(self, *error: object) -> None:
+        _mode.plain = self._before
 
 
 def compile_beside(function: Callable[..., Any], program: str) -> None:

@@ -330,12 +330,12 @@ def counted(thresholds: Any, columns: Any, *, zero: Any = None) -> Counts:
     >>> counted([0.5], [[70], [100], [50], [60]]) == Counts.from_rows([(0.5, 70, 100, 50, 60)])
     True
     """
-    table = np.array([thresholds, *columns], dtype=np.float64)
+    table = np.empty((1 + len(COLUMNS), len(thresholds)))
+    table[0], table[1:] = thresholds, columns
     table.flags.writeable = False
-    made = object.__new__(Counts)
-    vars(made).update(zip(("thresholds", *COLUMNS), table, strict=True))
     none = None if zero is None else counted([0.0], [[number] for number in zero])
-    vars(made).update(zero=none, groups=())
+    made = object.__new__(Counts)
+    vars(made).update(zip(("thresholds", *COLUMNS), table, strict=True), zero=none, groups=())
     return made
 
 

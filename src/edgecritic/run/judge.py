@@ -29,7 +29,7 @@ from edgecritic.protocols.sweep import sweep_checked, sweep_maps
 from edgecritic.run.cache import count_people
 from edgecritic.run.judge_tiles import in_tiles, measure_in_tiles, raster_hashes
 from edgecritic.run.results import Failure, attempt
-from edgecritic.run.store import kept, record_key, safe_name
+from edgecritic.run.store import kept, narrowed_key, record_key, safe_name
 
 __all__ = [
     "Job",
@@ -218,12 +218,12 @@ def _kept(
 ) -> dict[str, Any]:
     """Return the record of an image, or make it and keep it."""
     folder = None if job.folder is None else f"{job.folder}{os.sep}{safe_name(job.detector)}"
-    common, settings_key = _common(job.protocol.digest, job.reading, job.extras)
+    settings_key = _common(job.protocol.digest, job.reading, job.extras)[1]
 
     def whole() -> dict[str, Any]:
         return {**compute(), "settings": settings_key}
 
-    return kept(folder, job.case.id, record_key({**common, **hashes}), whole, fresh=fresh or job.fresh)
+    return kept(folder, job.case.id, narrowed_key(settings_key, hashes), whole, fresh=fresh or job.fresh)
 
 
 class Loaded:

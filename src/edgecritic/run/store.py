@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from edgecritic.datasets.content import PathLike, open_regular, read_text
 from edgecritic.errors import DataError
 from edgecritic.run.files import safe_name, write_text
 
-__all__ = ["RECORDS", "REGIONS", "Store", "kept", "record_key", "safe_name"]
+__all__ = ["RECORDS", "REGIONS", "Store", "kept", "narrowed_key", "record_key", "safe_name"]
 
 RECORDS = "records"
 """The folder, within that of a run's results, of the records of finished work."""
@@ -44,6 +44,12 @@ def record_key(settings: Any) -> str:
     return hashlib.sha256(_KEYS.encode([__version__, _FORM, settings]).encode()).hexdigest()
 
 
+def narrowed_key(key: str, parts: Mapping[str, str]) -> str:
+    """Return the key of what depends on the settings of a key, and on more texts, as hashes of inputs."""
+    text = "".join(f"\n{name}={part}" for name, part in sorted(parts.items()))
+    return hashlib.sha256(f"{key}{text}".encode()).hexdigest()
+
+
 class Store:
     """Records of finished work in a folder, each valid only for the key it was made with.
 
@@ -65,7 +71,7 @@ class Store:
             If it is damaged.
         """
         path = self._path(name)
-        if not os.path.lexists(path):
+        if not os.access(path, os.F_OK):  # sooner told than by trying
             return None
         try:
             text = read_text(path, limit=_MOST_BYTES)
