@@ -162,10 +162,16 @@ def watcher() -> Watch:
 
 
 def measure(home: Path) -> dict[str, float]:
-    """Judge all maps of a folder, once to compile and to know the truths, and once in a thread, watched."""
+    """Judge all maps of a folder, once to compile and to know the truths, and once in a thread, watched.
+
+    The process is prepared as that of the command is: searches for garbage, which hold the lock, and memory
+    that is given back are not what tasks do.
+    """
+    from edgecritic.cli.main import prepare_process
     from edgecritic.protocols.presets import get_protocol
     from edgecritic.run.bench import run_bench
 
+    prepare_process()
     protocol = get_protocol("bsds").with_nms("hed")
     flags, counts = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
 

@@ -26,7 +26,7 @@ from edgecritic.cli._streams import OutputLostError, standard_streams
 from edgecritic.cores import ONE_THREAD
 from edgecritic.errors import EdgeCriticError
 
-__all__ = ["command", "main", "build_parser"]
+__all__ = ["command", "main", "build_parser", "prepare_process"]
 
 GROUPS = {
     "judge": ("bench", "score", "match", "doctor"),
@@ -124,18 +124,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command() -> int:
     """Run the command in a process that ends with it; return the exit status.
 
-    NumPy, which is not loaded before, calculates in one thread unless the environment says how many, so that
-    results do not depend on the cores of a machine. All that is in memory goes with the process, so Python
-    need not look through it for garbage, which takes a tenth of a second after a benchmark.
+    All that is in memory goes with the process, so Python need not look through it for garbage, which takes a
+    tenth of a second after a benchmark.
+    """
+    prepare_process(serves=bool(sys.argv[1:2]) and sys.argv[1] in _SERVERS)
+    status = main()
+    gc.freeze()
+    return status
+
+
+def prepare_process(*, serves: bool = False) -> None:
+    """Let this process, which ends soon unless it serves, spare itself what pays in long ones only.
+
+    NumPy, if it is not loaded yet, calculates in one thread unless the environment says how many, so that
+    results do not depend on the cores of a machine.
     """
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     _spare_modules()
-    if not sys.argv[1:2] or sys.argv[1] not in _SERVERS:
+    if not serves:
         _keep_memory()
-    status = main()
-    gc.freeze()
-    return status
 
 
 def _spare_modules() -> None:

@@ -8,7 +8,7 @@ from edgecritic.kernels._jit import kernel
 from edgecritic.kernels.arrays import Bytes, Float64s, Int64s
 from edgecritic.kernels.thinning import Growth, grow, new_growth
 
-__all__ = ["by_threshold", "grow_steps", "thin_steps"]
+__all__ = ["by_threshold", "grow_steps", "thin_by_threshold"]
 
 
 @kernel
@@ -49,10 +49,15 @@ def by_threshold(strength: Float64s, thresholds: Float64s) -> tuple[Int64s, Int6
 
 
 @kernel
-def thin_steps(
-    added: Int64s, bounds: Int64s, lines: int, columns: int, steps: Int64s, table: Bytes
+def thin_by_threshold(
+    strength: Float64s, thresholds: Float64s, columns: int, steps: Int64s, table: Bytes
 ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-    """Do what `grow_steps` does to an empty map; `steps` and `table` are those of its `Growth`."""
+    """Do what `grow_steps` does to an empty map, to which pixels come in as `by_threshold` says.
+
+    `steps` and `table` are those of its `Growth`.
+    """
+    added, bounds = by_threshold(strength, thresholds)
+    lines = strength.size // columns
     return grow_steps(new_growth(lines + 2, columns + 2, steps, table), added, bounds, columns)
 
 

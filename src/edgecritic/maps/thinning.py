@@ -11,10 +11,10 @@ from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.peeling import empty_rows
-from edgecritic.kernels.steps import by_threshold, grow_steps, thin_steps
+from edgecritic.kernels.steps import by_threshold, grow_steps, thin_by_threshold
 from edgecritic.kernels.thinning import deletion_table, neighbour_steps, slim_rows, start_growth
 
-__all__ = ["thin", "thin_growing", "ThinningSweep", "pixels_by_threshold"]
+__all__ = ["thin", "thin_by_thresholds", "ThinningSweep", "pixels_by_threshold"]
 
 
 def thin(map: Any) -> BoolArray:  # noqa: A002
@@ -118,20 +118,21 @@ class ThinningSweep:
         return np.equal(flags[1:-1, 1:-1], 1)
 
 
-def thin_growing(
-    added: NDArray[np.int64], bounds: NDArray[np.int64], shape: tuple[int, ...]
+def thin_by_thresholds(
+    strength: FloatArray, thresholds: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Thin a map that grows from nothing in many steps: step k adds ``added[bounds[k] : bounds[k + 1]]``.
+    """Thin a map while thresholds fall, which ascend here, as for `pixels_by_threshold`.
 
     Returns
     -------
     gained_start, gained, lost_start, lost : int64 arrays
         At step k the thin map gains ``gained[gained_start[k] : gained_start[k + 1]]``, and loses likewise.
     """
-    grid = _grid(shape)
-    lines, columns = grid.shape
+    grid = _grid(strength.shape)
     found: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-    found = thin_steps(added, bounds, lines, columns, neighbour_steps(grid), deletion_table())
+    found = thin_by_threshold(
+        *_flat(strength, thresholds), grid.shape[1], neighbour_steps(grid), deletion_table()
+    )
     return found
 
 
@@ -159,10 +160,14 @@ def pixels_by_threshold(
     >>> pixels_by_threshold(np.array([[0.1, 0.9, 0.5, 0.4]]), np.array([0.3, 0.5, 0.7]))
     (array([1, 2, 3]), array([0, 1, 2, 3]))
     """
-    flat = strength.reshape(-1).astype(np.float64, copy=False)
-    found: tuple[NDArray[np.int64], NDArray[np.int64]]
-    found = by_threshold(flat, np.ascontiguousarray(thresholds))
+    found: tuple[NDArray[np.int64], NDArray[np.int64]] = by_threshold(*_flat(strength, thresholds))
     return found
+
+
+def _flat(
+    strength: FloatArray, thresholds: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return strength.reshape(-1).astype(np.float64, copy=False), np.ascontiguousarray(thresholds)
 
 
 def _grid(shape: tuple[int, ...]) -> Grid:

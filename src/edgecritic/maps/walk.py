@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, Indices, mask_of
-from edgecritic.maps.thinning import pixels_by_threshold, thin_growing
+from edgecritic.maps.thinning import pixels_by_threshold, thin_by_thresholds
 
 __all__ = ["Changes", "Step", "Walk"]
 
@@ -118,12 +118,12 @@ class Walk:
         self.shape = strength.shape
         self.thresholds = thresholds
         order = thresholds.argsort(kind="stable")
-        pixels, bounds = pixels_by_threshold(strength, thresholds[order])
         self.places: Indices = order[::-1].astype(np.int64)
         if thin:
-            start, gained, lost_start, lost = thin_growing(pixels, bounds, strength.shape)
+            start, gained, lost_start, lost = thin_by_thresholds(strength, thresholds[order])
             self.gained, self.lost = Changes(start, gained), Changes(lost_start, lost)
         else:
+            pixels, bounds = pixels_by_threshold(strength, thresholds[order])
             self.gained, self.lost = Changes(bounds, pixels), Changes(np.zeros_like(bounds), pixels[:0])
         if keep is not None:
             kept = keep.ravel()
