@@ -102,9 +102,6 @@ def test_webs_leave_links_out_beyond_the_most():
     assert 200 < web.rows.other.size == web.columns.other.size <= 200 + everywhere.size
 
 
-HOW = solver.hashing(150 * 30, 500)
-
-
 def check_placed(found, pixels, masks):
     """Compare where pixels are said to be with NumPy."""
     first, *parts = (np.sort(part) for part in np.split(found.columns, found.map_start[:-1]))
@@ -124,7 +121,7 @@ def test_webs_of_maps_tell_where_their_pixels_are(shape, spacing, shares):
     rng = np.random.default_rng(7)
     around = ball(3.0, spacing)
     pixels, *masks = (rng.random(shape) < 0.6 * share for share in (1, *shares))
-    problem, placed = dynamic._linked(Grid.around(shape, around.radii), [pixels, *masks], around, HOW)
+    problem, placed = dynamic._linked(dynamic._task(shape, spacing, 3.0, None), [pixels, *masks])
     check_placed(placed, pixels, masks)
     np.testing.assert_array_equal(placed.pixels, np.flatnonzero(pixels))
     found = problem.web
@@ -143,7 +140,8 @@ def test_webs_of_volumes_have_the_same_links_of_rows(shape, radius, share):
     grid = Grid.around(shape, around.radii)
     masks = [rng.random(shape) < share * part for part in (1, 0, 0.3)]
     pixels = rng.random(shape) < share
-    problem, found = dynamic._linked_by_rows(grid, [pixels, *masks], around, HOW)
+    task = dynamic._task(shape, (1.0,) * len(shape), radius, None)
+    problem, found = dynamic._linked_by_rows(task, [pixels, *masks])
     check_placed(found, pixels, masks)
     web = problem.web
     pixel_at = np.full(grid.size, -1, dtype=np.int32)

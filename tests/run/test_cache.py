@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from edgecritic.annotators.perceptual import strength
+from edgecritic.datasets.files import read_truths
 from edgecritic.datasets.synthetic import write
+from edgecritic.datasets.write import write_map
 from edgecritic.protocols.human import human_counts
 from edgecritic.run import cache
 from edgecritic.run.annotators import run_annotators
@@ -89,18 +91,48 @@ def test_people_are_counted_alike_with_and_without_the_cache(place, matched):
     random = np.random.default_rng(0)
     maps = [random.random((20, 30)) < 0.1 for _ in range(4)]
     expected = human_counts(maps, tolerance=2.0)
-    assert cache.count_people(maps, tolerance=2.0) == expected
+    assert cache.count_people(maps, source="a", tolerance=2.0) == expected
     for _ in range(2):
-        assert cache.count_people(maps, tolerance=2.0, cache=place) == expected
+        assert cache.count_people(maps, source="a", tolerance=2.0, cache=place) == expected
     assert len(matched) == 2
     assert cache.weigh_labels(maps, tolerance=2.0, cache=place).human_counts() == expected
-    assert len(matched) == 2
-    for other in (maps[::-1], maps[:3], [one.T.copy() for one in maps], [maps[0], *maps[:3]]):
-        assert cache.count_people(other, tolerance=2.0, cache=place) == human_counts(other, tolerance=2.0)
-    assert cache.count_people(maps, tolerance=3.0, cache=place) == human_counts(maps, tolerance=3.0)
-    assert cache.count_people(maps, tolerance=2.0, spacing=(1.0, 2.0), cache=place) == human_counts(
-        maps, tolerance=2.0, spacing=(1.0, 2.0)
+    assert (
+        cache.count_people(maps, source="the same from other files", tolerance=2.0, cache=place) == expected
     )
+    assert len(matched) == 2
+    options = {"source": "a", "cache": place}
+    assert cache.count_people(maps, tolerance=3.0, **options) == human_counts(maps, tolerance=3.0)
+    sizes = {"tolerance": 2.0, "spacing": (1.0, 2.0)}
+    assert cache.count_people(maps, **sizes, **options) == human_counts(maps, **sizes)
+
+
+def test_people_are_counted_anew_where_truths_or_their_reading_are_others(data, place):
+    """Of truths, masks, thresholds and rules each has an effect, so none may find the counts of another."""
+
+    def human(**options):
+        run = run_bench({"a": data / "predictions/good"}, truth, draws=0, **options)
+        return run.results["human"]
+
+    truth, masks = data / "truth", data / "masks"
+    masks.mkdir()
+    names = sorted(path.stem for path in truth.iterdir())
+    half = np.zeros(read_truths(next(truth.iterdir()))[0].shape, dtype=bool)
+    half[: half.shape[0] // 2] = True
+    for name in names:
+        write_map(masks / f"{name}.png", half)
+    found = [human(), human(masks=masks), human(protocol="bsds(tolerance=1)")]
+    for name in names:
+        write_map(masks / f"{name}.png", ~half)
+    found += [human(masks=masks)]
+    for name in names:
+        maps = read_truths(truth / f"{name}.mat")
+        (truth / f"{name}.mat").unlink()
+        np.savez(truth / f"{name}.npz", *(np.maximum(one, 0.4 * np.roll(one, 1, axis=0)) for one in maps))
+    found += [human(binarize=share) for share in (0.3, 0.5)]
+    assert found[0] == found.pop()  # the same maps, whose matching is known
+    assert len({str(one) for one in found}) == len(found)
+    anew = [human(binarize=share, cache=False) for share in (0.5, 0.3)]
+    assert anew == [found[0], found[-1]]
 
 
 def test_what_was_not_used_for_longest_goes_first(tmp_path):

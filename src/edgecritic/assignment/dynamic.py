@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.assignment.graph import outlier_cost
-from edgecritic.assignment.pair import Pair
-from edgecritic.assignment.reach import reach_of
+from edgecritic.assignment.reach import as_window, reach_within
 from edgecritic.assignment.solver import (
     MOST_LINKS,
     hashing,
@@ -84,16 +85,13 @@ class ExactState:
         if window is not None and (tolerance is not None or relative_tolerance is not None):
             raise InputError("give a window or a tolerance, not both")
         masks = as_masks(truths, "truth")
-        shape = masks[0].shape
+        self.shape = shape = masks[0].shape
         sizes = as_spacing(spacing, len(shape))
         self.tolerance = as_tolerance(shape, sizes, tolerance, relative_tolerance)
-        around, limit = reach_of(Pair(masks[0], masks[0], sizes, self.tolerance), window)
-        grid = Grid.around(shape, around.radii)
-        self.shape = shape
-        self.outlier_cost = outlier_cost(limit, sizes)
+        task = _task(shape, sizes, self.tolerance, None if window is None else as_window(window))
+        self.outlier_cost = task.outlier_cost
         begin = _linked if len(shape) == 2 else _linked_by_rows
-        how = hashing(masks[0].size, self.outlier_cost)
-        self._problem, where = begin(grid, [_universe(universe, shape), *masks], around, how)
+        self._problem, where = begin(task, [_universe(universe, shape), *masks])
         self._pixels, self._columns, self._map_start, self._number = where
 
     def update(self, *, added: Any = (), removed: Any = ()) -> None:
@@ -189,6 +187,22 @@ class ExactState:
         return mask_of(raster, self.shape)
 
 
+class _Task(NamedTuple):
+    """What is the same for all truths of one shape."""
+
+    outlier_cost: int
+    grid: Grid
+    around: Neighbourhood
+    how: Hashing
+
+
+@functools.lru_cache(maxsize=16)  # most images of a run have one of a few shapes
+def _task(shape: tuple[int, ...], spacing: tuple[float, ...], tolerance: float, window: int | None) -> _Task:
+    around, limit = reach_within(tolerance, spacing, window)
+    cost = outlier_cost(limit, spacing)
+    return _Task(cost, Grid.around(shape, around.radii), around, hashing(math.prod(shape), cost))
+
+
 def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
     if universe is None:
         return np.ones(shape, dtype=np.bool_)
@@ -198,11 +212,10 @@ def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
     return possible
 
 
-def _linked(
-    grid: Grid, masks: Sequence[BoolArray], around: Neighbourhood, how: Hashing
-) -> tuple[Changing, Placed]:
+def _linked(task: _Task, masks: Sequence[BoolArray]) -> tuple[Changing, Placed]:
     """Link pixels that may become candidates, those of the first map, with those of the others."""
     found = np.concatenate([one.reshape(-1) for one in masks]).nonzero()[0]
+    _, grid, around, how = task
     hood = around.offsets, around.costs
     problem, where = link_absent(found, len(masks), grid.shape, grid.radii, *hood, MOST_LINKS, how)
     if problem.web.rows.other.size > MOST_LINKS:
@@ -210,21 +223,19 @@ def _linked(
     return problem, where
 
 
-def _linked_by_rows(
-    grid: Grid, masks: Sequence[BoolArray], around: Neighbourhood, how: Hashing
-) -> tuple[Changing, Placed]:
+def _linked_by_rows(task: _Task, masks: Sequence[BoolArray]) -> tuple[Changing, Placed]:
     """Make the same links, but none of the columns, which only rows that go need.
 
     Memory is gone through in its order, which pays where there is much of it, as in volumes.
     """
-    (pixels, places), *others_placed = (placed(grid, one) for one in masks)
+    (pixels, places), *others_placed = (placed(task.grid, one) for one in masks)
     number = np.full(masks[0].size, -1, dtype=np.int32)
     number[pixels] = np.arange(pixels.size, dtype=np.int32)
     map_start = np.cumsum([0, *(raster.size for raster, _ in others_placed)])
     parts, near_pixels = [], []
     size = 0
     for first, (_, flat) in zip(map_start, others_placed, strict=False):
-        links = link_rows(grid, places, flat, around, threads=1)
+        links = link_rows(task.grid, places, flat, task.around, threads=1)
         near = np.flatnonzero(links.start[1:] > links.start[:-1])
         columns_of = links.other + np.int32(first) if first else links.other
         parts.append(Links(links.start[near] + size, columns_of, links.cost))
@@ -241,7 +252,7 @@ def _linked_by_rows(
         np.cumsum([0, *(part.size for part in near_pixels)]),
     )
     where = Placed(pixels, _joined([raster for raster, _ in others_placed]), map_start, number)
-    return all_absent(web, where, how), where
+    return all_absent(web, where, task.how), where
 
 
 def _joined(parts: Sequence[NDArray[Integer]]) -> NDArray[Integer]:

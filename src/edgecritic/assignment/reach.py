@@ -13,7 +13,7 @@ from edgecritic.assignment.pair import Pair
 from edgecritic.errors import InputError
 from edgecritic.kernels.grid import Neighbourhood, ball, ball_size, box
 
-__all__ = ["as_window", "window_around", "zone_ends", "reach_of", "MOST_OFFSETS"]
+__all__ = ["as_window", "window_around", "zone_ends", "reach_of", "reach_within", "MOST_OFFSETS"]
 
 MOST_OFFSETS = 4_000_000
 """Largest neighbourhood that is tabulated (about 200 MB)."""
@@ -46,9 +46,13 @@ def window_around(pair: Pair, window: Any) -> Neighbourhood:
     >>> window_around(Pair(empty, empty, (1.0, 1.0), 0.0), 5).distances.size
     25
     """
-    side = as_window(window)
-    _check_size(side**pair.ndim, f"a window of {side} pixels in {pair.ndim}-D")
-    return _box(side, pair.spacing)
+    return _window(pair.spacing, window)
+
+
+def _window(spacing: tuple[float, ...], window: Any) -> Neighbourhood:
+    side, ndim = as_window(window), len(spacing)
+    _check_size(side**ndim, f"a window of {side} pixels in {ndim}-D")
+    return _box(side, spacing)
 
 
 def zone_ends(hood: Neighbourhood) -> NDArray[np.int64]:
@@ -67,10 +71,15 @@ def reach_of(pair: Pair, window: Any = None) -> tuple[Neighbourhood, float]:
 
     The limit is the tolerance, or the length of the longest offset of the window.
     """
+    return reach_within(pair.tolerance, pair.spacing, window)
+
+
+def reach_within(tolerance: float, spacing: tuple[float, ...], window: Any) -> tuple[Neighbourhood, float]:
+    """Do what `reach_of` does, of a tolerance and pixel sizes."""
     if window is not None:
-        hood = window_around(pair, window)
+        hood = _window(spacing, window)
         return hood, float(hood.distances[-1])
-    return _ball(pair.tolerance, pair.spacing), pair.tolerance
+    return _ball(tolerance, spacing), tolerance
 
 
 @functools.lru_cache(maxsize=16)

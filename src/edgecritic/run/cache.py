@@ -119,6 +119,7 @@ def weigh_labels(
 def count_people(
     truths: Sequence[BoolArray],
     *,
+    source: str,
     tolerance: float,
     spacing: Sequence[float] | None = None,
     cache: Path | None = None,
@@ -127,12 +128,13 @@ def count_people(
     """Return `LabelStrength.human_counts` of what `weigh_labels` would return.
 
     They have a line of their own on a shelf: the record of the labels is long, and every image of every bench
-    asks for them.
+    asks for them. That is also why maps are known here by their `source`: hashes of their files, and how
+    these were read.
     """
     if cache is None:
         return strength(truths, tolerance=tolerance, spacing=spacing).human_counts()
     shelf = _people(cache)
-    key = _key_of_people(truths, tolerance, spacing)
+    key = _key_of_people(source, tolerance, spacing)
     known = None if fresh else shelf.get(key)
     if known is not None:
         return counted([1.0], known)
@@ -150,12 +152,10 @@ def _people(cache: Path) -> Shelf:
     return Shelf(cache / _PEOPLE)
 
 
-def _key_of_people(truths: Sequence[BoolArray], tolerance: float, spacing: Sequence[float] | None) -> str:
+def _key_of_people(source: str, tolerance: float, spacing: Sequence[float] | None) -> str:
     sizes = None if spacing is None else tuple(map(float, spacing))
-    about = (__version__, RECORD_VERSION, float(tolerance), sizes, truths[0].shape, len(truths))
-    hashed = hashlib.sha256(repr(about).encode())
-    hashed.update(np.packbits(np.concatenate([one.reshape(-1) for one in truths])).data)
-    return hashed.hexdigest()
+    about = f"{__version__} {RECORD_VERSION} {source} {float(tolerance)!r} {sizes!r}"
+    return hashlib.sha256(about.encode()).hexdigest()
 
 
 def _labels(

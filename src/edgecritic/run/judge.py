@@ -335,7 +335,15 @@ def _human(loaded: Loaded, job: Job) -> Counts | None:
         return human_counts(truths)
     sizes = loaded.spacing
     tolerance = job.protocol.tolerance_for(truths[0].shape, sizes)
-    return count_people(truths, tolerance=tolerance, spacing=sizes, cache=job.cache, fresh=job.fresh)
+    files = (loaded.hashes["truth_hash"], loaded.hashes.get("mask_hash", ""))
+    return count_people(
+        truths,
+        source=f"{files} {job.reading.binarize} {job.protocol.truth}",
+        tolerance=tolerance,
+        spacing=sizes,
+        cache=job.cache,
+        fresh=job.fresh,
+    )
 
 
 def _refuse_errors(case: Case, strength: Any, truths: Any, mask: Any) -> list[str]:
