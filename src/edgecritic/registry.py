@@ -73,7 +73,7 @@ class Registry(Generic[Info]):
         self._group = group
         self._entries: dict[str, Entry[Info]] = {}
         self._discovered = False
-        self._ordered: tuple[Entry[Info], ...] | None = None
+        self._ordered: tuple[dict[str, Entry[Info]], tuple[Entry[Info], ...]] = ({}, ())
 
     def add(self, name: str, function: Callable[..., Any], info: Info) -> None:
         """Register `function` under `name`; its keyword-only parameters become the id's parameters."""
@@ -86,7 +86,7 @@ class Registry(Generic[Info]):
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         }
         self._entries[name] = Entry(name, function, info, MappingProxyType(parameters))
-        self._ordered = None
+        self._ordered = ({}, ())
 
     def __iter__(self) -> Iterator[Entry[Info]]:
         return iter(self.all())
@@ -94,9 +94,10 @@ class Registry(Generic[Info]):
     def all(self) -> tuple[Entry[Info], ...]:
         """All entries, by name: the same tuple until another one is registered."""
         self._discover()
-        ordered = self._ordered
-        if ordered is None:
-            self._ordered = ordered = tuple(sorted(self._entries.values(), key=attrgetter("name")))
+        of, ordered = self._ordered
+        if of is not self._entries:
+            ordered = tuple(sorted(self._entries.values(), key=attrgetter("name")))
+            self._ordered = self._entries, ordered
         return ordered
 
     def names(self) -> list[str]:

@@ -64,7 +64,7 @@ def test_rule_d_and_blocks(monkeypatch):
     tables = simulate(4)
     protocol = dataclasses.replace(get_protocol("bsds"), id="d", ap_rule="d")
     whole = bootstrap(tables, protocol=protocol, draws=30)
-    monkeypatch.setattr("edgecritic.protocols.bootstrap._ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("edgecritic.protocols.bootstrap._NUMBERS_AT_ONCE", 100)
     assert bootstrap(tables, protocol=protocol, draws=30) == whole
     assert whole.ap_rule == "max-precision-100"
 

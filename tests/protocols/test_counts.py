@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgecritic.errors import InputError
-from edgecritic.protocols.counts import COLUMNS, Counts, counted
+from edgecritic.protocols.counts import COLUMNS, Counts, counted, packed, unpacked
 
 
 @st.composite
@@ -127,4 +127,4 @@ def test_packed_counts_come_back_as_they_were(largest):
     flat = counted([1 / 3, 0.5, 1.0], [[0, 1, 0], [2, 2, largest], [1, 1, 0], [7, 8, 9]], zero=(1, 2, 3, 4))
     groups = Counts.of_groups({"road": flat, 'a "car"': flat})
     for one in (flat, groups, Counts.stack([flat, flat]), Counts.from_rows([(1, 0, 0, 0, 0)])):
-        assert Counts.from_packed(json.loads(json.dumps(one.packed()))) == one
+        assert unpacked(json.loads(json.dumps(packed(one)))) == one

@@ -13,7 +13,7 @@ from edgecritic.errors import InputError
 from edgecritic.protocols.curves import Array, f_measure, ratio
 from edgecritic.values import Value, rows_of
 
-__all__ = ["Counts", "COLUMNS", "counted"]
+__all__ = ["Counts", "COLUMNS", "counted", "packed", "unpacked"]
 
 COLUMNS = ("matched_truth", "truth", "matched_candidate", "candidate")
 """The four counts, in the order of the classic files: cntR, sumR, cntP, sumP."""
@@ -141,36 +141,6 @@ class Counts(Value):
             **content,
             zero=None if zero is None else cls.from_dict(zero),
             groups=tuple(plain.get("groups", ())),
-        )
-
-    def packed(self) -> dict[str, Any]:
-        """Return what `from_packed` takes: ready for JSON, and sooner written and read than `as_dict`."""
-        numbers = np.concatenate([self.thresholds, *(getattr(self, name).ravel() for name in COLUMNS)])
-        return {
-            "shape": list(self.truth.shape),
-            "groups": list(self.groups),
-            "numbers": base64.b64encode(numbers.astype(_STORED, copy=False).tobytes()).decode("ascii"),
-            "zero": None if self.zero is None else self.zero.packed(),
-        }
-
-    @classmethod
-    def from_packed(cls, plain: Mapping[str, Any]) -> Counts:
-        """Make counts of what `packed` returned.
-
-        Examples
-        --------
-        >>> one = Counts.from_rows([(0.25, 90, 100, 60, 120), (0.5, 70, 100, 50, 60)])
-        >>> Counts.from_packed(one.packed()) == one
-        True
-        """
-        shape, zero = plain["shape"], plain["zero"]
-        numbers = np.frombuffer(base64.b64decode(plain["numbers"]), dtype=_STORED)
-        columns = numbers[shape[-1] :].reshape(len(COLUMNS), *shape)
-        return cls(
-            thresholds=numbers[: shape[-1]],
-            **dict(zip(COLUMNS, columns, strict=True)),
-            zero=None if zero is None else cls.from_packed(zero),
-            groups=tuple(plain["groups"]),
         )
 
     @classmethod
@@ -337,6 +307,37 @@ def counted(thresholds: Any, columns: Any, *, zero: Any = None) -> Counts:
     made = object.__new__(Counts)
     vars(made).update(zip(("thresholds", *COLUMNS), table, strict=True), zero=none, groups=())
     return made
+
+
+def packed(counts: Counts) -> dict[str, Any]:
+    """Return what `unpacked` takes: ready for JSON, and sooner written and read than `Counts.as_dict`."""
+    numbers = np.concatenate([counts.thresholds, *(getattr(counts, name).ravel() for name in COLUMNS)])
+    return {
+        "shape": list(counts.truth.shape),
+        "groups": list(counts.groups),
+        "numbers": base64.b64encode(numbers.astype(_STORED, copy=False).tobytes()).decode("ascii"),
+        "zero": None if counts.zero is None else packed(counts.zero),
+    }
+
+
+def unpacked(plain: Mapping[str, Any]) -> Counts:
+    """Return the counts of which `packed` was made.
+
+    Examples
+    --------
+    >>> one = Counts.from_rows([(0.25, 90, 100, 60, 120), (0.5, 70, 100, 50, 60)])
+    >>> unpacked(packed(one)) == one
+    True
+    """
+    shape, zero = plain["shape"], plain["zero"]
+    numbers = np.frombuffer(base64.b64decode(plain["numbers"]), dtype=_STORED)
+    columns = numbers[shape[-1] :].reshape(len(COLUMNS), *shape)
+    return Counts(
+        thresholds=numbers[: shape[-1]],
+        **dict(zip(COLUMNS, columns, strict=True)),
+        zero=None if zero is None else unpacked(zero),
+        groups=tuple(plain["groups"]),
+    )
 
 
 def _numbers(content: Any, name: str) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 import edgecritic
 from edgecritic.errors import needs_extra
 from edgecritic.figures import FALSE_ALARM, HIT, MISS
-from edgecritic.report.sections import Chart, Report
+from edgecritic.report.sections import Chart, Report, Table
 from edgecritic.tables import cell_text, plain
 
 __all__ = ["report_html", "prepare_html", "json_block"]
@@ -82,8 +82,20 @@ def _templates() -> Any:
         finalize=lambda value: plain(value) if type(value) is str else value,
     )
     made.filters["shown"] = cell_text
+    made.filters["sides"] = _sides
     made.filters["kind"] = lambda block: type(block).__name__.lower()
     return made
+
+
+def _sides(table: Table) -> list[str]:
+    """Return the attribute of the cells of each column that says on which side of them text is."""
+    from markupsafe import Markup
+
+    count = max(map(len, (table.header, *table.body)))
+    return [
+        Markup(' class="left"') if table.align[min(place, len(table.align) - 1)] == "l" else ""
+        for place in range(count)
+    ]
 
 
 def _policy(script: str) -> str:

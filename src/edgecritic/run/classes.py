@@ -18,6 +18,7 @@ from edgecritic.errors import DataError, EdgeCriticError, InputError
 from edgecritic.inputs import BoolArray, FloatArray
 from edgecritic.protocols.class_sweep import sweep_classes
 from edgecritic.protocols.classes import ClassRules, nearest_indices, scaled_labels, truth_maps
+from edgecritic.protocols.counts import packed
 from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.executor import absolute
 from edgecritic.run.judge import Judged, variants
@@ -179,7 +180,7 @@ def _measure(case: ClassCase, job: ClassJob) -> tuple[dict[str, Any], list[Failu
         "notes": [],
     }
     return {
-        "counts": {name: one.counts.packed() for name, one in swept.items()},
+        "counts": {name: packed(one.counts) for name, one in swept.items()},
         "numbers": numbers,
     }, failures
 

@@ -21,7 +21,7 @@ from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Resample
 from edgecritic.inputs import BoolArray, FloatArray
-from edgecritic.protocols.counts import Counts
+from edgecritic.protocols.counts import Counts, packed, unpacked
 from edgecritic.protocols.crispness import crispness_of
 from edgecritic.protocols.human import human_counts
 from edgecritic.protocols.protocol import Protocol
@@ -135,8 +135,8 @@ class Judged:
         cls, detector: str, case: str, content: Mapping[str, Any], *, human: bool = False
     ) -> Judged:
         """Return what the record of an image says; of the annotators only if that is wanted."""
-        counts = {name: Counts.from_packed(one) for name, one in content["counts"].items()}
-        people = Counts.from_packed(content["human"]) if human and "human" in content else None
+        counts = {name: unpacked(one) for name, one in content["counts"].items()}
+        people = unpacked(content["human"]) if human and "human" in content else None
         return cls(detector, case, counts, dict(content["numbers"]), people)
 
 
@@ -178,14 +178,14 @@ def _judge(job: Job) -> Judged:
     content = _kept(job, case.hashes, measure)
     people = _human(case, job) if "human" not in content else None
     if people is not None:  # another detector was the first when this one was judged
-        content = _kept(job, case.hashes, lambda: {**content, "human": people.packed()}, fresh=True)
+        content = _kept(job, case.hashes, lambda: {**content, "human": packed(people)}, fresh=True)
     return made[0] if made else Judged.of_record(job.detector, job.case.id, content, human=job.human)
 
 
 def _content(judged: Judged) -> dict[str, Any]:
     """Return the content of the record of an image."""
-    counts = {name: one.packed() for name, one in judged.counts.items()}
-    people = {} if judged.human is None else {"human": judged.human.packed()}
+    counts = {name: packed(one) for name, one in judged.counts.items()}
+    people = {} if judged.human is None else {"human": packed(judged.human)}
     return {"counts": counts, "numbers": judged.numbers, **people}
 
 

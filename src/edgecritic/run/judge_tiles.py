@@ -9,6 +9,7 @@ from edgecritic.datasets.cases import Case
 from edgecritic.datasets.content import digest_files
 from edgecritic.datasets.rasters import is_large, raster_levels, raster_pixels
 from edgecritic.errors import DataError, InputError
+from edgecritic.protocols.counts import packed
 from edgecritic.protocols.protocol import Protocol
 from edgecritic.protocols.tiled import level_thresholds, sweep_levels
 from edgecritic.run.rasters import common_grid
@@ -43,7 +44,7 @@ def measure_in_tiles(case: Case, protocol: Protocol, extras: tuple[str, ...], re
     if left_out:
         told_of.append(f"{', '.join(left_out)} needs whole maps and is left out")
     return {
-        "counts": {"main": swept.counts.packed()},
+        "counts": {"main": packed(swept.counts)},
         "numbers": {
             "notes": [f"{case.id}: {note}" for note in (*told_of, *notes)],
             "annotators": swept.annotators,
