@@ -86,7 +86,6 @@ class Registry(Generic[Info]):
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         }
         self._entries[name] = Entry(name, function, info, MappingProxyType(parameters))
-        self._ordered = ({}, ())
 
     def __iter__(self) -> Iterator[Entry[Info]]:
         return iter(self.all())
@@ -94,10 +93,13 @@ class Registry(Generic[Info]):
     def all(self) -> tuple[Entry[Info], ...]:
         """All entries, by name: the same tuple until another one is registered."""
         self._discover()
-        of, ordered = self._ordered
-        if of is not self._entries:
-            ordered = tuple(sorted(self._entries.values(), key=attrgetter("name")))
-            self._ordered = self._entries, ordered
+        known, ordered = self._ordered
+        if known != self._entries:
+            known, ordered = (
+                dict(self._entries),
+                tuple(sorted(self._entries.values(), key=attrgetter("name"))),
+            )
+            self._ordered = known, ordered
         return ordered
 
     def names(self) -> list[str]:

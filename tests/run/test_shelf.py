@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
+import os
 
 import pytest
 
@@ -28,8 +30,8 @@ def test_damage_costs_the_damaged_line_only(file):
     for number in range(5):
         Shelf(file).put(f"key{number}", [number])
     text = file.read_bytes()
-    for at in range(len(text)):
-        file.write_bytes(text[:at] + bytes([text[at] ^ 1]) + text[at + 1 :])
+    for at, bit in itertools.product(range(len(text)), (1, 0x80)):
+        file.write_bytes(text[:at] + bytes([text[at] ^ bit]) + text[at + 1 :])
         found = [Shelf(file).get(f"key{number}") for number in range(5)]
         assert sum(one is None for one in found) <= 2  # the end of a line belongs to two
         assert all(one in (None, [number]) for number, one in enumerate(found))
@@ -67,6 +69,14 @@ def test_a_shelf_that_cannot_be_written_keeps_values_for_now(tmp_path):
     (tmp_path / "folder").mkdir()
     Shelf(tmp_path / "folder").put("a", 1)
     assert Shelf(tmp_path / "folder").get("a") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_nobody_waits_for_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "some.lines")
+    shelf = Shelf(tmp_path / "some.lines")
+    shelf.put("a", 1)
+    assert shelf.get("a") == 1
 
 
 def test_the_newest_half_is_left_of_a_file_that_is_too_large(file):

@@ -324,12 +324,11 @@ def _matrix(buffer: _Buffer, start: int, end: int, order: str) -> Value:
     if start == end:  # an empty cell
         return Value("", 6, 0, (0, 0), _Buffer(memoryview(b"\x09\0\0\0\0\0\0\0"), 8), 0, 8, "<")
     head = _HEAD[order]
-    if start + head.size > end:
-        raise DataError("holds a matrix without flags, sizes or a name; the file is damaged")
-    if start + head.size > buffer.filled:
-        buffer.need(start + head.size)
-    flag_kind, flag_size, flags, _, shape_kind, shape_size, rows, columns, name_kind, name_size = (
-        head.unpack_from(buffer.data, start)
+    if start + _SIZES > end:
+        raise DataError("holds a matrix without flags; the file is damaged")
+    there = buffer.view(start, min(head.size, end - start))
+    flag_kind, flag_size, flags, _, shape_kind, shape_size, rows, columns, name_kind, name_size = head.unpack(
+        there if len(there) == head.size else bytes(there).ljust(head.size, b"\0")
     )
     if flag_kind != 6 or flag_size != 8:
         raise DataError("holds a matrix without flags; the file is damaged")

@@ -76,8 +76,9 @@ def salts(pixels: Int64s, start: Int64s) -> Int64s:
         total = np.uint64(0)
         for at in range(start[map_number], start[map_number + 1]):
             value = np.uint64(pixels[at] + 1)
-            low = value * _LOW
-            high = (value * _HIGH + (low >> _HALF)) & _WORD
+            last = value & _WORD  # products of halves need no more than 64 bits
+            low = last * _LOW
+            high = (last * _HIGH + (value >> _HALF) * _LOW + (low >> _HALF)) & _WORD
             product = high << _HALF | low & _WORD
             total ^= product ^ product >> np.uint64(29)
         found[map_number] = np.int64(total >> np.uint64(2))

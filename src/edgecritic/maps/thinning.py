@@ -167,6 +167,8 @@ def pixels_by_threshold(
 def _flat(
     strength: FloatArray, thresholds: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if thresholds.size == 0:
+        raise InputError("give at least one threshold, got none")
     return strength.reshape(-1).astype(np.float64, copy=False), np.ascontiguousarray(thresholds)
 
 

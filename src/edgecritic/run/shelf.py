@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from edgecritic.atomic import write_bytes
-from edgecritic.datasets.content import read_text
+from edgecritic.datasets.content import read_content
 from edgecritic.errors import DataError, OutputError
 
 __all__ = ["Shelf"]
 
-_NEW_LINES = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NEW_LINES = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+for _name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK"):  # a pipe is not waited for
+    _NEW_LINES |= getattr(os, _name, 0)
 
 
 class Shelf:
@@ -72,9 +74,10 @@ class Shelf:
 
 def _lines(file: Path) -> list[str]:
     try:
-        return [line for line in read_text(file).split("\n") if line] if file.exists() else []
+        text = read_content(file).data.decode("ascii", "replace") if file.exists() else ""
     except (DataError, OSError):
         return []
+    return [line for line in text.split("\n") if line]
 
 
 def _known(line: str) -> tuple[str, Any]:
