@@ -19,6 +19,7 @@ from edgecritic.errors import DataError
 from edgecritic.report.benchmark import benchmark_report
 from edgecritic.report.html import json_block, report_html
 from edgecritic.report.pictures import ranked_picture
+from edgecritic.report.sections import Report, Section, Table
 from edgecritic.report.view import View
 
 
@@ -236,3 +237,14 @@ def test_size_with_200_images_and_five_detectors(make_results):
     assert len(text.encode()) < 10_000_000
     assert text.count("<tr>") > 1000
     assert html_report(results, shown) == text
+
+
+def test_cells_of_a_column_have_the_side_that_its_letter_says():
+    body = (("a", 1, "x", 2, "y"), ("b", 3, "z", 4, "w"))
+    for align, sides in (("lrlr", "lrlrr"), ("l", "lllll"), ("rl", "rllll")):
+        table = Table(name="t", title="T", header=tuple("ABCDE"), body=body, align=align)
+        report = Report(title="R", sections=(Section(key="s", title="S", blocks=(table,)),))
+        (shown,) = re.findall("<table.*?</table>", report_html(report), re.DOTALL)
+        for row in re.findall("<tr>(.*?)</tr>", shown, re.DOTALL):
+            cells = re.findall("<t[hd][^>]*>", row)
+            assert "".join("l" if 'class="left"' in cell else "r" for cell in cells) == sides

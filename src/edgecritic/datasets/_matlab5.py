@@ -327,7 +327,7 @@ def _matrix(buffer: _Buffer, start: int, end: int, order: str) -> Value:
     if start + _SIZES > end:
         raise DataError("holds a matrix without flags; the file is damaged")
     there = buffer.view(start, min(head.size, end - start))
-    flag_kind, flag_size, flags, _, shape_kind, shape_size, rows, columns, name_kind, name_size = head.unpack(
+    flag_kind, flag_size, flags, _, shape_kind, shape_size, rows, columns, _, name_size = head.unpack(
         there if len(there) == head.size else bytes(there).ljust(head.size, b"\0")
     )
     if flag_kind != 6 or flag_size != 8:
@@ -339,7 +339,7 @@ def _matrix(buffer: _Buffer, start: int, end: int, order: str) -> Value:
     if shape_kind != 5 or shape_size % 4 or not 2 <= count <= _MAX_DIMENSIONS:
         raise DataError("holds a matrix without sizes; the file is damaged")
     name, shape, position = "", (rows, columns), start + head.size
-    if count != 2 or name_size or name_kind >> 16:
+    if count != 2 or name_size:
         position = start + _SIZES
         shape = struct.unpack(f"{order}{count}i", buffer.view(position, shape_size))
         _, name_at, name_size, position = _tag(buffer, position + shape_size + -shape_size % 8, end, order)
