@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import griffe
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
@@ -15,6 +16,9 @@ import formulas
 import links
 import notebooks
 import reference
+
+PROPERTY = "functools.cached_property"
+griffe.stdlib_decorators["edgecritic.lazy.cached_property"] = griffe.stdlib_decorators[PROPERTY]
 
 SEARCH = 'data-md-component="search" role="dialog"'
 

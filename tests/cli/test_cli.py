@@ -566,6 +566,15 @@ def test_servers_give_memory_back(monkeypatch, words, keeps):
     assert bool(called) == keeps
 
 
+def test_numba_is_imported_without_coverage():
+    """It would import that wherever it is installed; those who measure have imported it before."""
+    begin = "import sys{}; from edgecritic.cli.main import prepare_process; prepare_process()"
+    program = f"{begin}; print(sys.modules['coverage'])"
+    for given, expected in (("", "None"), (", coverage", "<module 'coverage'")):
+        done = subprocess.run([sys.executable, "-c", program.format(given)], capture_output=True, text=True)
+        assert done.stdout.startswith(expected), done.stderr
+
+
 @pytest.mark.parametrize("error", [AttributeError("mallopt"), OSError("no library"), TypeError("a name")])
 def test_another_c_library_is_left_alone(monkeypatch, error):
     class Library:

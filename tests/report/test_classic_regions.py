@@ -12,12 +12,8 @@ from edgecritic.errors import DataError, EdgeCriticError
 from edgecritic.protocols.presets import get_protocol
 from edgecritic.protocols.region_summary import summarise_regions
 from edgecritic.protocols.regions import sweep_hierarchy, sweep_segmentations
-from edgecritic.report.classic_regions import (
-    REGION_FILES,
-    read_image_regions,
-    read_regions,
-    write_regions,
-)
+from edgecritic.report.classic import REGION_FILES
+from edgecritic.report.classic_regions import read_image_regions, read_regions, write_regions
 
 
 @pytest.mark.data

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import types
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -100,6 +102,62 @@ def test_without_jinja_the_page_is_left_out(tmp_path, monkeypatch):
         written = write_report(tmp_path, REPORT, name="study")
     assert {path.name for path in written} == {"report.md", "report.txt", "values.csv"}
     assert not (tmp_path / "report.html").exists()
+
+
+@pytest.fixture
+def compiled(tmp_path, monkeypatch):
+    """The folder of compiled templates, in a copy of the templates, and what makes a page anew."""
+    home = tmp_path / "report"
+    shutil.copytree(Path(html.__file__).parent / "templates", home / "templates")
+    shutil.rmtree(home / "templates/__pycache__", ignore_errors=True)
+    (home / "html.py").write_bytes(Path(html.__file__).read_bytes())
+    monkeypatch.setattr(html, "__file__", str(home / "html.py"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+
+    def page():
+        html._templates.cache_clear()
+        return html.report_html(REPORT)
+
+    yield home / "templates/__pycache__", page
+    html._templates.cache_clear()
+
+
+def test_compiled_templates_are_kept_beside_them(compiled, monkeypatch):
+    folder, page = compiled
+    first = page()
+    files = sorted(folder.iterdir())
+    assert len(files) == 2
+    monkeypatch.setattr("jinja2.Environment.compile", None)  # it is not called any more
+    assert page() == first
+    assert sorted(folder.iterdir()) == files
+
+
+def test_damaged_compiled_templates_are_made_anew(compiled):
+    folder, page = compiled
+    first = page()
+    for file in folder.iterdir():
+        file.write_bytes(file.read_bytes()[:100])
+    assert page() == first
+    assert all(file.stat().st_size > 1000 for file in folder.iterdir())
+
+
+def test_templates_are_compiled_anew_for_other_ways_to_make_pages(compiled):
+    folder, page = compiled
+    page()
+    Path(html.__file__).write_text("another")
+    page()
+    assert len(list(folder.iterdir())) == 4
+
+
+@pytest.mark.parametrize("why", ["no bytecode", "no folder"])
+def test_compiled_templates_need_not_be_kept(compiled, monkeypatch, why):
+    folder, page = compiled
+    if why == "no bytecode":
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    else:
+        folder.write_bytes(b"")
+    assert "A study" in page()
+    assert not folder.is_dir()
 
 
 def test_a_file_of_the_package_is_a_section(make_results, monkeypatch):

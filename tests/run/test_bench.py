@@ -39,19 +39,35 @@ def arguments(home, *detectors, out=None, more=()):
     return ["bench", *folders, "--truth", str(home / "data/truth"), "--bootstrap", "200", *target, *more]
 
 
-@pytest.mark.parametrize(("jobs", "first"), [("1", []), ("2", ["prepared"])])
-def test_the_report_is_prepared_before_threads_judge(home, tmp_path, monkeypatch, jobs, first):
-    """Later they would wait for the interpreter lock; one thread alone has nothing to gain."""
-    order: list[str] = []
+NEEDED_BY_REPORTS = ("edgecritic.report.bench", "jinja2", "matplotlib")
 
-    def judged(*_args, **_options):
-        order.append("judged")
-        raise InputError("that is all")
 
-    monkeypatch.setattr("edgecritic.cli.bench._prepare_report", lambda: order.append("prepared"))
-    monkeypatch.setattr("edgecritic.run.bench.run_bench", judged)
-    assert main(arguments(home, "good", out=tmp_path / "run", more=["--jobs", jobs])) == 1
-    assert order == [*first, "judged"]
+def test_what_reports_need_is_imported_after_all_images_are_judged(home, tmp_path):
+    """In the end a process draws beside that; before, jobs would wait for it."""
+    program = f"""
+import sys
+import edgecritic.run.bench as bench
+from edgecritic.cli.main import command
+
+judge, loaded = bench.judge, set()
+
+def watched(job):
+    found = judge(job)
+    loaded.update(name for name in {NEEDED_BY_REPORTS!r} if name in sys.modules)
+    return found
+
+bench.judge = watched
+assert command() == 0
+print("while judging:", sorted(loaded))
+print("in the end:", sorted(name for name in {NEEDED_BY_REPORTS!r} if name in sys.modules))
+"""
+    words = arguments(home, "good", out=tmp_path / "run", more=["--jobs", "2"])
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=120
+    )
+    assert "while judging: []" in done.stdout, done.stderr
+    in_the_end = "in the end: ['edgecritic.report.bench', 'jinja2']"
+    assert in_the_end in done.stdout  # matplotlib is in the process that draws
 
 
 def test_everything_is_written_and_agrees(home, tmp_path, capsys):

@@ -12,7 +12,8 @@ from edgecritic.cli.main import main
 from edgecritic.datasets.files import read_hierarchy
 from edgecritic.errors import DataError, InputError
 from edgecritic.report.bench import load_results, write_benchmark
-from edgecritic.report.classic_regions import REGION_FILES, read_image_regions
+from edgecritic.report.classic import REGION_FILES
+from edgecritic.report.classic_regions import read_image_regions
 from edgecritic.report.regions import region_findings
 from edgecritic.run.bench import run_bench
 from edgecritic.run.regions import run_regions

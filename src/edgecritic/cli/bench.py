@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +32,7 @@ from edgecritic.cli._shown import add_curves, add_follow, followed, shown_curves
 if TYPE_CHECKING:
     from edgecritic.protocols.protocol import Protocol
     from edgecritic.report.beside import Artist
+    from edgecritic.report.sections import Section
     from edgecritic.run.bench import BenchRun
     from edgecritic.run.results import Failure
     from edgecritic.run.strength import StrengthRun
@@ -136,7 +136,6 @@ def _judge(args: argparse.Namespace, artist: Artist) -> int:
     from edgecritic.cli._output import print_json, progress, report_page, tell_failures
     from edgecritic.cli._wide import terminal_width
     from edgecritic.run.bench import run_bench
-    from edgecritic.run.executor import resolve_jobs
     from edgecritic.run.protocol_file import find_protocol
 
     protocol = find_protocol(args.protocol)
@@ -147,8 +146,6 @@ def _judge(args: argparse.Namespace, artist: Artist) -> int:
     if protocol.judges == "regions":
         return _judge_regions(args, detectors, protocol)
     curves, told = shown_curves(args, protocol)
-    if args.out is not None and resolve_jobs(args.jobs) > 1:
-        _prepare_report()
     with followed(args), progress("judging", unit="image", quiet=args.quiet) as step:
         finished = run_bench(
             detectors,
@@ -177,11 +174,9 @@ def _judge(args: argparse.Namespace, artist: Artist) -> int:
         )
     from edgecritic.report.bench import write_run
     from edgecritic.report.benchmark.leaderboard import leaderboard_text
-    from edgecritic.report.strength import strength_link
 
     if args.out is not None:
-        linked = () if args.strength is None else ((115, strength_link()),)
-        write_run(args.out, finished, more=linked, artist=artist)
+        write_run(args.out, finished, more=_linked(args), artist=artist)
     if not args.json:
         print(leaderboard_text(finished.results, width=terminal_width() or 100))
         _tell_more(finished.results)
@@ -198,20 +193,13 @@ def _judge(args: argparse.Namespace, artist: Artist) -> int:
     return 1 if finished.failed or lost else 0
 
 
-def _prepare_report() -> None:
-    """Import and compile what the report needs while the process that draws does the same.
+def _linked(args: argparse.Namespace) -> Sequence[tuple[int, Section]]:
+    """Return the sections of the report that lead to others, with their places."""
+    if args.strength is None:
+        return ()
+    from edgecritic.report.strength import strength_link
 
-    Later the threads that judge would have to wait for the interpreter lock.
-    """
-    import numpy.ma
-    import numpy.random  # noqa: F401 - both are imported for the draws of the bootstrap, if not here
-
-    from edgecritic.errors import MissingExtraError
-    from edgecritic.report import bench, strength  # noqa: F401 - they are imported
-    from edgecritic.report.html import prepare_html
-
-    with suppress(MissingExtraError):  # which is told of when the page is written
-        prepare_html()
+    return ((115, strength_link()),)
 
 
 def _tell_more(results: Mapping[str, Any]) -> None:

@@ -147,7 +147,11 @@ def prepare_process(*, serves: bool = False) -> None:
 
 
 def _spare_modules() -> None:
-    """Look for garbage only when there are as many objects as modules have, and never among these again."""
+    """Look for garbage only when there are as many objects as modules have, and never among these again.
+
+    Numba would import the package coverage wherever it is installed; who measures has imported it already.
+    """
+    sys.modules.setdefault("coverage", None)  # type: ignore[arg-type]
     usual = gc.get_threshold()
 
     def begin(phase: str, _info: object) -> None:

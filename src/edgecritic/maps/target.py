@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, Spacing, as_mask, as_spacing, diagonal
+from edgecritic.lazy import cached_property
 from edgecritic.maps.nearest import FloatMap, border, distance_map, nearest_distances
 
 __all__ = ["Target", "as_empty_distance", "as_target", "bounding_box"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, Indices, mask_of
+from edgecritic.lazy import cached_property
 from edgecritic.maps.thinning import pixels_by_threshold, thin_by_thresholds
 
 __all__ = ["Changes", "Step", "Walk"]

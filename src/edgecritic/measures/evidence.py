@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ from edgecritic.errors import InputError, UndefinedMeasureWarning
 from edgecritic.grids import on_one_grid
 from edgecritic.ids import Id, shown
 from edgecritic.inputs import BoolArray, Spacing, as_pair, as_spacing
+from edgecritic.lazy import cached_property
 from edgecritic.maps.nearest import FloatMap, nearest_distances
 from edgecritic.maps.target import Target, as_empty_distance, bounding_box
 from edgecritic.matching import Matching, match, strategies

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecritic.inputs import BoolArray
+from edgecritic.lazy import cached_property
 from edgecritic.maps.mesh import Mesh
 from edgecritic.measures.subvoxel import corner_codes, face_segments, joined_loops
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.inputs import Indices, Spacing, as_spacing
+from edgecritic.lazy import cached_property
 from edgecritic.maps.bands import border_in_bands, distances_in_bands
 from edgecritic.maps.nearest import FloatMap
 from edgecritic.maps.target import as_empty_distance

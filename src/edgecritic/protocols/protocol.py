@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from edgecritic.errors import InputError
 from edgecritic.ids import Id
 from edgecritic.inputs import as_spacing, as_tolerance
+from edgecritic.lazy import cached_property
 from edgecritic.maps.boundaries import TRUTH_RULES, check_truth_rule
 from edgecritic.maps.suppression import get_recipe
 from edgecritic.protocols.classes import ClassRules, as_class_rules

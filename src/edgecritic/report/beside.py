@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -120,9 +121,19 @@ def _started() -> subprocess.Popen[bytes] | None:
     return python_beside("-m", "edgecritic.report.beside", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
+def _import_less() -> None:
+    """Leave out what no figure needs and what takes a fifth of the import: help texts, and axes in 3-D."""
+    import matplotlib.artist
+
+    vars(matplotlib.artist)["kwdoc"] = repr  # names in help texts in place of all properties
+    sys.modules.setdefault("mpl_toolkits.mplot3d", None)  # type: ignore[arg-type]
+    warnings.filterwarnings("ignore", message="Unable to import Axes3D")
+
+
 def main() -> None:
     """Import matplotlib with all that its files need, wait for results, and draw them."""
     gc.disable()  # it ends soon
+    _import_less()
     from edgecritic.figures import UNDATED, drawing_settings, figure_bytes, new_figure
     from edgecritic.report.figures import draw_pr, put_files
 

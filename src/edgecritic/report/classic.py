@@ -31,6 +31,8 @@ from edgecritic.run.files import write_text
 
 __all__ = [
     "CLASSIC_FILES",
+    "REGION_FILES",
+    "REGION_IMAGE_FILES",
     "ClassicSummary",
     "ClassicCurve",
     "read_summary",
@@ -49,6 +51,18 @@ __all__ = [
 
 CLASSIC_FILES = ("eval_bdry.txt", "eval_bdry_thr.txt", "eval_bdry_img.txt")
 """The files that sum up a run."""
+
+REGION_FILES = (
+    "eval_cover.txt",
+    "eval_cover_th.txt",
+    "eval_cover_img.txt",
+    "eval_RI_VOI.txt",
+    "eval_RI_VOI_thr.txt",
+)
+"""Those that sum up a run of regions (`edgecritic.report.classic_regions`)."""
+
+REGION_IMAGE_FILES = ("ev2", "ev3", "ev4")
+"""What the names of an image's files about regions end with."""
 
 MOST_AP = 1.01
 """The classic AP sums 101 terms over 100."""

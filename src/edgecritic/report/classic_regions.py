@@ -29,21 +29,9 @@ from edgecritic.protocols.counts import COLUMNS, Counts
 from edgecritic.protocols.curves import Array
 from edgecritic.protocols.region_summary import RegionScore, RegionSummary, summarise_regions
 from edgecritic.protocols.regions import Regions
-from edgecritic.report.classic import read_table, write_table
+from edgecritic.report.classic import REGION_FILES, REGION_IMAGE_FILES, read_table, write_table
 
-__all__ = ["IMAGE_FILES", "REGION_FILES", "read_regions", "read_image_regions", "write_regions"]
-
-REGION_FILES = (
-    "eval_cover.txt",
-    "eval_cover_th.txt",
-    "eval_cover_img.txt",
-    "eval_RI_VOI.txt",
-    "eval_RI_VOI_thr.txt",
-)
-"""The files that sum up a run."""
-
-IMAGE_FILES = ("ev2", "ev3", "ev4")
-"""What the names of an image's files end with."""
+__all__ = ["read_regions", "read_image_regions", "write_regions"]
 
 
 def write_regions(folder: PathLike, images: Mapping[str, Regions], *, each: bool = True) -> tuple[Path, ...]:
@@ -103,7 +91,7 @@ def read_image_regions(folder: PathLike, name: str) -> Regions:
     DataError
         If a file is missing, has other columns or impossible values.
     """
-    counts, best, scores = (Path(folder) / f"{name}_{ending}.txt" for ending in IMAGE_FILES)
+    counts, best, scores = (Path(folder) / f"{name}_{ending}.txt" for ending in REGION_IMAGE_FILES)
     table, rates = _rows(counts, 5), _rows(scores, 3)
     if not np.array_equal(table[:, 0], rates[:, 0]):
         raise DataError(f"has other thresholds than {counts.name}", path=scores)
@@ -141,7 +129,7 @@ def _write_image(home: Path, name: str, found: Regions) -> list[Path]:
         [[found.best, found.counts.truth[0]]],
         np.column_stack([thresholds, found.pri, found.voi]),
     )
-    files = [home / f"{name}_{ending}.txt" for ending in IMAGE_FILES]
+    files = [home / f"{name}_{ending}.txt" for ending in REGION_IMAGE_FILES]
     files[0].parent.mkdir(parents=True, exist_ok=True)
     for file, table in zip(files, tables, strict=True):
         write_table(file, table)

@@ -6,7 +6,11 @@ import base64
 import functools
 import hashlib
 import json
+import os
+import sys
+from contextlib import suppress
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import edgecritic
@@ -15,7 +19,7 @@ from edgecritic.figures import FALSE_ALARM, HIT, MISS
 from edgecritic.report.sections import Chart, Report, Table
 from edgecritic.tables import cell_text, plain
 
-__all__ = ["report_html", "prepare_html", "json_block"]
+__all__ = ["report_html", "json_block"]
 
 
 def report_html(report: Report) -> str:
@@ -49,12 +53,6 @@ def report_html(report: Report) -> str:
     )
 
 
-def prepare_html() -> None:
-    """Import and compile what pages are made with, where there is time to spare before one is made."""
-    for name in ("page.html", "blocks.html"):
-        _templates().get_template(name)
-
-
 def json_block(data: Any) -> str:
     r"""Return JSON that no text inside can end a ``<script>`` element with.
 
@@ -74,6 +72,7 @@ def _templates() -> Any:
         import jinja2
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("edgecritic.report"),
+        bytecode_cache=_compiled(),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -85,6 +84,24 @@ def _templates() -> Any:
     made.filters["sides"] = _sides
     made.filters["kind"] = lambda block: type(block).__name__.lower()
     return made
+
+
+def _compiled() -> Any:
+    """Return what keeps compiled templates beside them, as Python does with modules, if that can be written.
+
+    What they are made with is part of their names, so that another version compiles them anew.
+    """
+    import jinja2
+
+    home = Path(__file__).parent / "templates" / "__pycache__"
+    if sys.dont_write_bytecode:
+        return None
+    with suppress(OSError):
+        home.mkdir(exist_ok=True)
+    if not (home.is_dir() and os.access(home, os.W_OK)):
+        return None
+    made_with = hashlib.sha256(Path(__file__).read_bytes() + jinja2.__version__.encode()).hexdigest()[:16]
+    return jinja2.FileSystemBytecodeCache(str(home), f"%s.{made_with}.{sys.implementation.cache_tag}")
 
 
 def _sides(table: Table) -> list[str]:

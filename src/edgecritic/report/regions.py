@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from edgecritic.protocols.regions import Regions
-from edgecritic.report.classic_regions import IMAGE_FILES, REGION_FILES, write_regions
+from edgecritic.report.classic import REGION_FILES, REGION_IMAGE_FILES
 from edgecritic.report.sections import Content, Report, Table, study_report
 from edgecritic.report.view import short
 from edgecritic.report.write import write_report
 from edgecritic.run.bench_results import detector_folder
-from edgecritic.run.regions import RegionRun
 from edgecritic.tables import clean
+
+if TYPE_CHECKING:  # most reports are about no regions
+    from edgecritic.protocols.regions import Regions
+    from edgecritic.run.regions import RegionRun
 
 __all__ = ["region_findings", "region_table", "regions_report", "write_classic_regions", "write_region_run"]
 
@@ -115,9 +117,11 @@ def write_classic_regions(home: Path, regions: Mapping[str, Mapping[str, Regions
     """Write the classic files of every detector into its folder; those of a single one beside it as well."""
     written: list[Path] = []
     for name, images in regions.items():
+        from edgecritic.report.classic_regions import write_regions
+
         place = home / detector_folder(name)
         files = write_regions(place, images)
-        ending = {left for kind in IMAGE_FILES for left in place.rglob(f"*_{kind}.txt")}
+        ending = {left for kind in REGION_IMAGE_FILES for left in place.rglob(f"*_{kind}.txt")}
         for left in ending - set(files):  # of images that are no longer there
             left.unlink(missing_ok=True)
         written += files

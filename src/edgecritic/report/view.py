@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from edgecritic.errors import DataError
+from edgecritic.lazy import cached_property
 from edgecritic.report.schema import check_results
 from edgecritic.report.sections import Cell, Picture
 from edgecritic.tables import clean

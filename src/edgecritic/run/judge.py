@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
 from edgecritic.geometry import Resample
 from edgecritic.inputs import BoolArray, FloatArray
+from edgecritic.lazy import cached_property
 from edgecritic.protocols.counts import Counts, packed, unpacked
 from edgecritic.protocols.crispness import crispness_of
 from edgecritic.protocols.human import human_counts

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from edgecritic.datasets.content import PathLike, read_text
 from edgecritic.errors import DataError, InputError, UnknownNameError
+from edgecritic.lazy import cached_property
 from edgecritic.protocols.curves import (
     Array,
     average_precision,

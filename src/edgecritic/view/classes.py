@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from edgecritic.datasets.class_cases import ClassCase
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray
+from edgecritic.lazy import cached_property
 from edgecritic.maps.suppression import suppress
 from edgecritic.protocols.class_sweep import class_candidates, sweep_classes
 from edgecritic.protocols.counts import Counts

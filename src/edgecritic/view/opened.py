@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from edgecritic.datasets.rasters import Window
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, FloatArray, diagonal
+from edgecritic.lazy import cached_property
 from edgecritic.maps.suppression import suppress
 from edgecritic.matching.base import match, within_tolerance
 from edgecritic.matching.follow import pool_matchings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from edgecritic.datasets.rasters import Window, mask_window, raster_overview, st
 from edgecritic.datasets.spacing import Sizes
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, FloatArray
+from edgecritic.lazy import cached_property
 from edgecritic.protocols.protocol import Protocol
 from edgecritic.run.judge import Judged, Reading
 from edgecritic.run.judge_tiles import raster_hashes

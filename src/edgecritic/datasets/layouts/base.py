@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +12,7 @@ from edgecritic.datasets.content import PathLike
 from edgecritic.datasets.formats.base import find_format
 from edgecritic.datasets.names import natural_key, split_name
 from edgecritic.errors import DataError
+from edgecritic.lazy import cached_property
 from edgecritic.registry import Registry
 
 __all__ = [

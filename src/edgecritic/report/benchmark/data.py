@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from edgecritic.report.classic import CLASSIC_FILES
-from edgecritic.report.classic_regions import REGION_FILES
+from edgecritic.report.classic import CLASSIC_FILES, REGION_FILES
 from edgecritic.report.sections import Block, Cell, Link, Links, Record, Section
 from edgecritic.report.view import View
 from edgecritic.tables import clean
