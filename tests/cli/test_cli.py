@@ -570,8 +570,10 @@ def test_numba_is_imported_without_coverage():
     """It would import that wherever it is installed; those who measure have imported it before."""
     begin = "import sys{}; from edgecritic.cli.main import prepare_process; prepare_process()"
     program = f"{begin}; print(sys.modules['coverage'])"
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_PROCESS")}
     for given, expected in (("", "None"), (", coverage", "<module 'coverage'")):
-        done = subprocess.run([sys.executable, "-c", program.format(given)], capture_output=True, text=True)
+        code = program.format(given)
+        done = subprocess.run([sys.executable, "-c", code], env=bare, capture_output=True, text=True)
         assert done.stdout.startswith(expected), done.stderr
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import re
-import shutil
 import sys
 import types
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
@@ -106,58 +105,81 @@ def test_without_jinja_the_page_is_left_out(tmp_path, monkeypatch):
 
 @pytest.fixture
 def compiled(tmp_path, monkeypatch):
-    """The folder of compiled templates, in a copy of the templates, and what makes a page anew."""
-    home = tmp_path / "report"
-    shutil.copytree(Path(html.__file__).parent / "templates", home / "templates")
-    shutil.rmtree(home / "templates/__pycache__", ignore_errors=True)
-    (home / "html.py").write_bytes(Path(html.__file__).read_bytes())
-    monkeypatch.setattr(html, "__file__", str(home / "html.py"))
+    """The folder of what is kept compiled, and a function that makes a page as a new process would."""
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "kept"))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
 
     def page():
         html._templates.cache_clear()
         return html.report_html(REPORT)
 
-    yield home / "templates/__pycache__", page
+    yield tmp_path / "kept", page
     html._templates.cache_clear()
 
 
-def test_compiled_templates_are_kept_beside_them(compiled, monkeypatch):
+def files_below(folder):
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_compiled_templates_are_kept_as_modules_are(compiled, monkeypatch):
     folder, page = compiled
-    first = page()
-    files = sorted(folder.iterdir())
-    assert len(files) == 2
+    first, files = page(), files_below(folder)
+    tag = sys.implementation.cache_tag
+    assert sorted(file.name for file in files) == [f"blocks.{tag}.pyc", f"page.{tag}.pyc"]
     monkeypatch.setattr("jinja2.Environment.compile", None)  # it is not called any more
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     assert page() == first
-    assert sorted(folder.iterdir()) == files
+    assert files_below(folder) == files
 
 
-def test_damaged_compiled_templates_are_made_anew(compiled):
+@pytest.mark.parametrize("kept", [0, 10, 40, 60, 80, 110, 2000, -1])
+def test_damaged_compiled_templates_are_made_anew(compiled, kept):
     folder, page = compiled
-    first = page()
-    for file in folder.iterdir():
-        file.write_bytes(file.read_bytes()[:100])
+    first, files = page(), files_below(folder)
+    for file, content in files.items():
+        file.write_bytes(content[:kept])
     assert page() == first
-    assert all(file.stat().st_size > 1000 for file in folder.iterdir())
+    assert files_below(folder) == files
+    for file, content in files.items():
+        file.write_bytes(content[:kept] + bytes([content[kept] ^ 1]) + content[kept:][1:])
+    assert page() == first
+    assert files_below(folder) == files
 
 
-def test_templates_are_compiled_anew_for_other_ways_to_make_pages(compiled):
+@pytest.mark.parametrize("what", ["edgecritic.__version__", "edgecritic.report.compiled.__version__"])
+def test_templates_are_compiled_anew_by_other_versions(compiled, monkeypatch, what):
     folder, page = compiled
     page()
-    Path(html.__file__).write_text("another")
+    files = files_below(folder)
+    monkeypatch.setattr(what, "another")
     page()
-    assert len(list(folder.iterdir())) == 4
+    others = files_below(folder)
+    assert others.keys() == files.keys()
+    assert all(others[file] != files[file] for file in files)
 
 
-@pytest.mark.parametrize("why", ["no bytecode", "no folder"])
+@pytest.mark.parametrize("why", ["no bytecode", "no folder", "no tag"])
 def test_compiled_templates_need_not_be_kept(compiled, monkeypatch, why):
     folder, page = compiled
     if why == "no bytecode":
         monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    else:
+    elif why == "no folder":
         folder.write_bytes(b"")
+    else:
+        monkeypatch.setattr(sys.implementation, "cache_tag", None)
     assert "A study" in page()
     assert not folder.is_dir()
+
+
+def test_a_disk_that_is_full_costs_no_page(compiled, monkeypatch):
+    folder, page = compiled
+
+    def full(_path, _data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("edgecritic.report.compiled.write_bytes", full)
+    assert "A study" in page()
+    assert not folder.exists()
 
 
 def test_a_file_of_the_package_is_a_section(make_results, monkeypatch):

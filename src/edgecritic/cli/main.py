@@ -147,9 +147,11 @@ def prepare_process(*, serves: bool = False) -> None:
 
 
 def _spare_modules() -> None:
-    """Look for garbage only when there are as many objects as modules have, and never among these again.
+    """Spare modules that nobody asked for, and look for garbage later.
 
-    Numba would import the package coverage wherever it is installed; who measures has imported it already.
+    Numba imports the package coverage wherever it is installed; who measures what a command does has
+    imported it before. Garbage is looked for when there are as many objects as modules have, and never among
+    these again.
     """
     sys.modules.setdefault("coverage", None)  # type: ignore[arg-type]
     usual = gc.get_threshold()

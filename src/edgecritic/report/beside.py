@@ -15,7 +15,7 @@ import os
 import subprocess
 import sys
 import threading
-import warnings
+import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -126,8 +126,9 @@ def _import_less() -> None:
     import matplotlib.artist
 
     vars(matplotlib.artist)["kwdoc"] = repr  # names in help texts in place of all properties
-    sys.modules.setdefault("mpl_toolkits.mplot3d", None)  # type: ignore[arg-type]
-    warnings.filterwarnings("ignore", message="Unable to import Axes3D")
+    in_3d = types.ModuleType("mpl_toolkits.mplot3d")
+    vars(in_3d)["Axes3D"] = type("Axes3D", (), {"name": "3d"})  # which is asked for its name only
+    sys.modules.setdefault(in_3d.__name__, in_3d)
 
 
 def main() -> None:

@@ -6,11 +6,7 @@ import base64
 import functools
 import hashlib
 import json
-import os
-import sys
-from contextlib import suppress
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import edgecritic
@@ -20,6 +16,9 @@ from edgecritic.report.sections import Chart, Report, Table
 from edgecritic.tables import cell_text, plain
 
 __all__ = ["report_html", "json_block"]
+
+_FORM: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+"""How templates are read, which their compiled form depends on."""
 
 
 def report_html(report: Report) -> str:
@@ -70,38 +69,20 @@ def _templates() -> Any:
     """Return the environment: everything that a template prints is cleaned and escaped."""
     with needs_extra("writing HTML pages", "report"):
         import jinja2
+    from edgecritic.report.compiled import CompiledTemplates
+
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("edgecritic.report"),
-        bytecode_cache=_compiled(),
+        bytecode_cache=CompiledTemplates(f"{edgecritic.__version__} {_FORM}"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
         finalize=lambda value: plain(value) if type(value) is str else value,
+        **_FORM,
     )
     made.filters["shown"] = cell_text
     made.filters["sides"] = _sides
     made.filters["kind"] = lambda block: type(block).__name__.lower()
     return made
-
-
-def _compiled() -> Any:
-    """Return what keeps compiled templates beside them, as Python does with modules, if that can be written.
-
-    What they are made with is part of their names, so that another version compiles them anew.
-    """
-    import jinja2
-
-    home = Path(__file__).parent / "templates" / "__pycache__"
-    if sys.dont_write_bytecode:
-        return None
-    with suppress(OSError):
-        home.mkdir(exist_ok=True)
-    if not (home.is_dir() and os.access(home, os.W_OK)):
-        return None
-    made_with = hashlib.sha256(Path(__file__).read_bytes() + jinja2.__version__.encode()).hexdigest()[:16]
-    return jinja2.FileSystemBytecodeCache(str(home), f"%s.{made_with}.{sys.implementation.cache_tag}")
 
 
 def _sides(table: Table) -> list[str]:

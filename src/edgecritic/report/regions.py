@@ -115,10 +115,15 @@ def write_region_run(folder: str | Path, run: RegionRun) -> tuple[Path, ...]:
 
 def write_classic_regions(home: Path, regions: Mapping[str, Mapping[str, Regions]]) -> tuple[Path, ...]:
     """Write the classic files of every detector into its folder; those of a single one beside it as well."""
+    if len(regions) != 1:
+        for name in REGION_FILES:  # left by an earlier run with one detector
+            (home / name).unlink(missing_ok=True)
+    if not regions:
+        return ()
+    from edgecritic.report.classic_regions import write_regions
+
     written: list[Path] = []
     for name, images in regions.items():
-        from edgecritic.report.classic_regions import write_regions
-
         place = home / detector_folder(name)
         files = write_regions(place, images)
         ending = {left for kind in REGION_IMAGE_FILES for left in place.rglob(f"*_{kind}.txt")}
@@ -127,9 +132,6 @@ def write_classic_regions(home: Path, regions: Mapping[str, Mapping[str, Regions
         written += files
         if len(regions) == 1:
             written += write_regions(home, images, each=False)
-    if len(regions) != 1:
-        for name in REGION_FILES:  # left by an earlier run with one detector
-            (home / name).unlink(missing_ok=True)
     return tuple(written)
 
 
