@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from edgecritic.errors import InputError, UnknownNameError
+from edgecritic.kernels import suppression as kernels
 from edgecritic.maps.suppression import (
     RECIPES,
     Recipe,
@@ -112,6 +113,62 @@ def test_suppress_agrees_with_the_twin(seed, name):
     np.testing.assert_allclose(found[kept], (base * ramp)[kept], atol=2e-6)
     assert not found[ramp == 0].any()
     assert 0.02 < kept.mean() < 0.9
+
+
+def look_up(strength, y, x):
+    """Interpolate as the recipe says, in float32."""
+    rows, columns = strength.shape
+    x = np.maximum(np.minimum(x, F(columns) - F(1.001)), F(0))
+    y = np.maximum(np.minimum(y, F(rows) - F(1.001)), F(0))
+    left, top = x.astype(int), y.astype(int)
+    right, bottom = np.minimum(left + 1, columns - 1), np.minimum(top + 1, rows - 1)
+    x1, y1 = x - left.astype(F), y - top.astype(F)
+    x0, y0 = F(1) - x1, F(1) - y1
+    value = strength[top, left] * x0 * y0 + strength[top, right] * x1 * y0
+    return value + strength[bottom, left] * x0 * y1 + strength[bottom, right] * x1 * y1
+
+
+DIRECTIONS = [0, 0.5, 1, -1, 0.7071068, -0.25, 1e-8, -1e-8, 1.0000001, 3.5, -1e6]
+
+
+@pytest.mark.parametrize("steps", ["unit", "any", "even"])
+@pytest.mark.parametrize("lenient", [1.0, 1.01, 0.9])
+def test_every_pixel_is_kept_or_not_as_one_by_one(steps, lenient):
+    """To the last bit, ties and the frame included, and steps longer than 1, which rounding may give."""
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        shape, radius = (rng.integers(1, 9), rng.integers(1, 24)), 1 + seed % 3
+        strength = (rng.integers(0, 6, shape) / F(5)).astype(F)
+        angle = rng.uniform(0, 2 * np.pi, shape)
+        cosine, sine = np.cos(angle).astype(F), np.sin(angle).astype(F)
+        if steps == "any":
+            places = rng.random(shape) < 0.1
+            cosine[places], sine[places] = rng.choice(DIRECTIONS, (2, places.sum())).astype(F)
+        elif steps == "even":  # many look-ups are ties, unless one is clamped
+            cosine, sine = rng.choice([-1, -0.5, 0.5, 1], (2, *shape)).astype(F)
+        y, x = np.mgrid[: shape[0], : shape[1]].astype(F)
+        highest = np.zeros(shape, F)
+        for step in range(1, radius + 1):
+            dy, dx = F(step) * sine, F(step) * cosine
+            highest = np.maximum(highest, look_up(strength, y + dy, x + dx))
+            highest = np.maximum(highest, look_up(strength, y - dy, x - dx))
+        expected = np.where(strength * F(lenient) < highest, F(0), strength)
+        found = kernels.keep_maxima(strength, cosine, sine, radius, F(lenient))
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("taps", [1, 3, 5, 7, 9, 11])
+def test_filter_rounds_as_tap_by_tap(taps):
+    rng = np.random.default_rng(taps)
+    image, weights = rng.random((13, 17)).astype(F), rng.random(taps).astype(F)
+    padded = np.pad(image, taps // 2, mode="symmetric")
+    columns = np.zeros((13, padded.shape[1]), F)
+    for tap, weight in enumerate(weights):
+        columns += weight * padded[tap : tap + 13]
+    expected = np.zeros((13, 17), F)
+    for tap, weight in enumerate(weights):
+        expected += weight * columns[:, tap : tap + 17]
+    np.testing.assert_array_equal(kernels.convolve(image, weights), expected)
 
 
 def test_default_orientation_is_used():

@@ -9,8 +9,10 @@ import math
 
 import numpy as np
 
-from edgecritic.kernels._jit import kernel
+from edgecritic.kernels._jit import inlined, kernel
 from edgecritic.kernels.arrays import Float32s
+
+_Three = tuple[np.float32, np.float32, np.float32]
 
 __all__ = ["convolve", "direction", "keep_crests", "keep_maxima", "fade_border"]
 
@@ -28,13 +30,23 @@ def convolve(image: Float32s, weights: Float32s) -> Float32s:
     middle = line[half : half + columns]
     for row in range(rows):
         middle[:] = 0
-        for tap in range(weights.size):
+        done = 0
+        while done + 3 <= weights.size:
+            at = row + done - half
+            first, second = image[_mirror(at, rows)], image[_mirror(at + 1, rows)]
+            _add_three(middle, weights[done : done + 3], first, second, image[_mirror(at + 2, rows)])
+            done += 3
+        for tap in range(done, weights.size):
             _add(middle, weights[tap], image[_mirror(row + tap - half, rows)])
         for step in range(half):
             line[half - 1 - step] = middle[_mirror(-1 - step, columns)]
             line[half + columns + step] = middle[_mirror(columns + step, columns)]
-        for tap in range(weights.size):
-            _add(result[row], weights[tap], line[tap : tap + columns])
+        target = result[row]
+        for tap in range(0, done, 3):
+            first, second = line[tap : tap + columns], line[tap + 1 : tap + 1 + columns]
+            _add_three(target, weights[tap : tap + 3], first, second, line[tap + 2 : tap + 2 + columns])
+        for tap in range(done, weights.size):
+            _add(target, weights[tap], line[tap : tap + columns])
     return result
 
 
@@ -42,6 +54,17 @@ def convolve(image: Float32s, weights: Float32s) -> Float32s:
 def _add(total: Float32s, weight: np.float32, values: Float32s) -> None:
     for place in range(total.size):
         total[place] += weight * values[place]
+
+
+@kernel
+def _add_three(
+    total: Float32s, weights: Float32s, first: Float32s, second: Float32s, third: Float32s
+) -> None:
+    """Add three weighted rows one after the other, for each place at once: sums are rounded as one by one."""
+    for place in range(total.size):
+        more = total[place] + weights[0] * first[place]
+        more += weights[1] * second[place]
+        total[place] = more + weights[2] * third[place]
 
 
 @kernel
@@ -121,7 +144,7 @@ def keep_crests(
     strength = convolve(image, smoothing) if smoothing.size > 0 else image
     smooth = convolve(strength, across)
     rows, columns = strength.shape
-    result = np.zeros((rows, columns), dtype=np.float32)
+    result = np.empty((rows, columns), dtype=np.float32)
     lines = np.empty((7, columns), dtype=np.float32)
     for row in range(rows):
         _direction_of_row(smooth, row, lines, lines[5], lines[6])
@@ -139,7 +162,7 @@ def keep_maxima(
     The look-ups are bilinear, at positions clamped to the image, in the map as given.
     """
     rows, columns = strength.shape
-    result = np.zeros((rows, columns), dtype=np.float32)
+    result = np.empty((rows, columns), dtype=np.float32)
     for row in range(rows):
         _maxima_of_row(strength, row, cosine[row], sine[row], radius, lenient, result[row])
     return result
@@ -155,21 +178,106 @@ def _maxima_of_row(
     lenient: np.float32,
     target: Float32s,
 ) -> None:
-    for column in range(strength.shape[1]):
-        own = strength[row, column]
-        if own == 0:
-            continue
+    """Put the pixels of a row that are kept into `target`.
+
+    The first step decides about most of them. It is taken for many pixels at once where no look-up is
+    clamped, unless a step of the row is longer than 1, as rounding may make it.
+    """
+    rows, columns = strength.shape
+    too_long = 0
+    for column in range(columns):
+        too_long += int(abs(cosine[column]) > 1) | int(abs(sine[column]) > 1)
+    near = columns - 2 if 1 <= row < rows - 2 and too_long == 0 else 0
+    for column in range(columns):
+        target[column] = strength[row, column]
+    if near > 1:
+        around = strength[row - 1], strength[row], strength[row + 1]
+        _take_first_step(around, np.float32(row), cosine, sine, lenient, target)
+    left = np.empty(columns, dtype=np.int32)
+    count = 0
+    for column in range(columns):  # without a branch, which the processor would often guess wrong
+        left[count] = column
+        count += int(target[column] != 0) & (int(radius > 1) | int(column < 1) | int(column >= near))
+    for at in range(count):
+        column = left[at]
+        first = 2 if 1 <= column < near else 1
+        x, y = cosine[column], sine[column]
+        if _is_suppressed(strength, row, column, x, y, lenient, first, radius):
+            target[column] = 0
+
+
+@kernel
+def _is_suppressed(
+    strength: Float32s,
+    row: int,
+    column: int,
+    cosine: np.float32,
+    sine: np.float32,
+    lenient: np.float32,
+    first: int,
+    last: int,
+) -> bool:
+    """Tell whether a strength between steps `first` and `last` to either side is too high for a pixel."""
+    raised = strength[row, column] * lenient
+    for step in range(first, last + 1):
+        x, y = np.float32(step) * cosine, np.float32(step) * sine
+        ahead = _look(strength, np.float32(row) + y, np.float32(column) + x)
+        behind = _look(strength, np.float32(row) - y, np.float32(column) - x)
+        if raised < max(np.float32(0), ahead, behind):
+            return True
+    return False
+
+
+@kernel
+def _take_first_step(
+    around: tuple[Float32s, Float32s, Float32s],
+    row: np.float32,
+    cosine: Float32s,
+    sine: Float32s,
+    lenient: np.float32,
+    target: Float32s,
+) -> None:
+    """Set the pixels of a row to 0 that are suppressed by one step, of at most 1; not those at its ends.
+
+    `around` are the row and those above and below.
+    """
+    above, here, below = around
+    for column in range(1, here.size - 2):
+        own, at = here[column], np.float32(column)
+        over = above[column - 1], above[column], above[column + 1]
+        middle = here[column - 1], own, here[column + 1]
+        under = below[column - 1], below[column], below[column + 1]
+        x, y = cosine[column], sine[column]
+        ahead = _look_near(over, middle, under, row, at, row + y, at + x)
+        behind = _look_near(over, middle, under, row, at, row - y, at - x)
         raised = own * lenient
-        highest = np.float32(0)
-        for step in range(1, radius + 1):
-            x = np.float32(step) * cosine[column]
-            y = np.float32(step) * sine[column]
-            ahead = _look(strength, np.float32(row) + y, np.float32(column) + x)
-            behind = _look(strength, np.float32(row) - y, np.float32(column) - x)
-            highest = max(highest, ahead, behind)
-            if step < radius and raised < highest:
-                break
-        target[column] = np.float32(0) if raised < highest else own
+        is_lower = (raised < ahead) | (raised < behind) | (raised < 0)
+        target[column] = np.float32(0) if is_lower else own
+
+
+@inlined
+def _look_near(
+    over: _Three,
+    here: _Three,
+    under: _Three,
+    row: np.float32,
+    column: np.float32,
+    y: np.float32,
+    x: np.float32,
+) -> np.float32:
+    """Do what `_look` does at most 1 away from a pixel, with it and its neighbours; without branches."""
+    one = np.float32(1)
+    up, left = y < row, x < column
+    y1, x1 = y - (row - one if up else row), x - (column - one if left else column)
+    x0, y0 = one - x1, one - y1
+    top_left = (over[0] if left else over[1]) if up else (here[0] if left else here[1])
+    top_right = (over[1] if left else over[2]) if up else (here[1] if left else here[2])
+    bottom_left = (here[0] if left else here[1]) if up else (under[0] if left else under[1])
+    bottom_right = (here[1] if left else here[2]) if up else (under[1] if left else under[2])
+    value: np.float32 = (
+        top_left * x0 * y0 + top_right * x1 * y0 + bottom_left * x0 * y1 + bottom_right * x1 * y1
+    )
+    return value
 
 
 @kernel
