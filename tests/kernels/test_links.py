@@ -8,6 +8,7 @@ from scipy.spatial.distance import cdist
 
 from edgecritic.assignment import dynamic, solver
 from edgecritic.errors import InputError
+from edgecritic.kernels.changing import link_absent
 from edgecritic.kernels.grid import Grid, ball
 from edgecritic.kernels.links import (
     Links,
@@ -121,7 +122,9 @@ def test_webs_of_maps_tell_where_their_pixels_are(shape, spacing, shares):
     rng = np.random.default_rng(7)
     around = ball(3.0, spacing)
     pixels, *masks = (rng.random(shape) < 0.6 * share for share in (1, *shares))
-    problem, placed = dynamic._linked(dynamic._task(shape, spacing, 3.0, None), [pixels, *masks])
+    surroundings = dynamic._surroundings(dynamic._task(shape, spacing, 3.0, None))
+    found = np.flatnonzero([pixels, *masks])
+    problem, placed = link_absent(found, 1 + len(masks), *surroundings)
     check_placed(placed, pixels, masks)
     np.testing.assert_array_equal(placed.pixels, np.flatnonzero(pixels))
     found = problem.web
@@ -134,14 +137,14 @@ def test_webs_of_maps_tell_where_their_pixels_are(shape, spacing, shares):
 
 
 @pytest.mark.parametrize(("shape", "radius", "share"), CASES)
-def test_webs_of_volumes_have_the_same_links_of_rows(shape, radius, share):
+def test_webs_that_are_made_row_by_row_have_the_same_links_of_rows(shape, radius, share):
     rng = np.random.default_rng(5)
     around = ball(radius, (1.0,) * len(shape))
     grid = Grid.around(shape, around.radii)
     masks = [rng.random(shape) < share * part for part in (1, 0, 0.3)]
     pixels = rng.random(shape) < share
     task = dynamic._task(shape, (1.0,) * len(shape), radius, None)
-    problem, found = dynamic._linked_by_rows(task, [pixels, *masks])
+    problem, found = dynamic._linked(task, [pixels, *masks])
     check_placed(found, pixels, masks)
     web = problem.web
     pixel_at = np.full(grid.size, -1, dtype=np.int32)
@@ -161,8 +164,11 @@ def test_a_state_with_too_many_links_is_refused(monkeypatch, shape):
     everywhere = np.ones(shape, dtype=bool)
     monkeypatch.setattr(dynamic, "MOST_LINKS", 100)
     dynamic.ExactState([everywhere], tolerance=0)
+    dynamic.match_truths(everywhere, [everywhere], tolerance=0)
     with pytest.raises(InputError, match="do not fit in memory"):
         dynamic.ExactState([everywhere, everywhere], tolerance=0)
+    with pytest.raises(InputError, match="do not fit in memory"):
+        dynamic.match_truths(everywhere, [everywhere, everywhere], tolerance=0)
 
 
 def test_too_many_links_are_refused(monkeypatch):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 import edgecritic
-from edgecritic.assignment.dynamic import ExactState
+from edgecritic.assignment.dynamic import ExactState, match_truths, sweep_truths
 from edgecritic.assignment.pixel_lists import PixelMatcher
 from edgecritic.assignment.solver import MOST_LINKS, empty_state, placed, salt, solved
 from edgecritic.errors import InputError
@@ -149,19 +149,28 @@ def test_several_truths_are_matched_each_for_itself(problem, seed):
     candidate, truth, spacing, tolerance = problem
     rng = np.random.default_rng(seed)
     truths = [truth, rng.random(truth.shape) < 0.3, np.zeros_like(truth)]
-    state = ExactState(truths, tolerance=tolerance, spacing=spacing)
+    options = {"tolerance": tolerance, "spacing": spacing}
+    state = ExactState(truths, **options)
     before = rng.random(candidate.shape) < 0.5
-    counts = state.sweep(
+    changes = (
         Changes.of([np.flatnonzero(before), np.flatnonzero(candidate & ~before)]),
         Changes.of([np.zeros(0, int), np.flatnonzero(before & ~candidate)]),
     )
+    counts = state.sweep(*changes)
+    at_once, pixels, places = sweep_truths(truths, *changes, **options)
+    np.testing.assert_array_equal(at_once, counts)
+    assert pixels == sum(map(np.count_nonzero, truths))
+    assert places == np.count_nonzero(np.any(truths, axis=0))
     for row, present in zip(counts, (before, candidate), strict=True):
         single = [edgecritic.match(present, one, tolerance=tolerance, spacing=spacing) for one in truths]
         assert row[0] == sum(found.tp for found in single)
         assert row[1] == np.count_nonzero(np.any([found.matched_candidate for found in single], axis=0))
     assert state.cost == sum(cost_of(found, spacing, tolerance) for found in single)
-    for mask, found in zip(state.matched_truths, single, strict=True):
+    hit, matched = match_truths(candidate, truths, **options)
+    assert np.array_equal(hit, np.any([found.matched_candidate for found in single], axis=0))
+    for mask, same, found in zip(state.matched_truths, matched, single, strict=True):
         assert np.array_equal(mask, found.matched_truth)
+        assert np.array_equal(same, found.matched_truth)
 
 
 @pytest.mark.parametrize("shape", [(7, 9), (20, 5, 18)])

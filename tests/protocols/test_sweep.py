@@ -440,8 +440,8 @@ def test_a_process_beside_compiles_the_version_that_sweeps_use(monkeypatch):
         seen.append([typeof(one) for one in given])
         return kernel(*given)
 
-    kernel = dynamic.sweep
-    monkeypatch.setattr(dynamic, "sweep", follow_changes)
+    kernel = dynamic.sweep_maps
+    monkeypatch.setattr(dynamic, "sweep_maps", follow_changes)
     dynamic.compile_here()
     truth = np.eye(9, dtype=bool)
     for strength in (0.5 * truth, (0.5 * truth).astype(np.float32)):

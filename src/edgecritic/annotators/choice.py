@@ -19,7 +19,7 @@ import numpy as np
 from edgecritic.annotators.edge_map import EdgeMap
 from edgecritic.annotators.perceptual import LabelStrength
 from edgecritic.annotators.segments import LEAST, Segment, draw_pair
-from edgecritic.assignment.dynamic import ExactState
+from edgecritic.assignment.dynamic import match_truths
 from edgecritic.errors import DataError, InputError
 from edgecritic.inputs import BoolArray, as_mask
 from edgecritic.values import Value
@@ -301,8 +301,5 @@ def _material(found: LabelStrength, candidate: BoolArray, mode: Mode) -> tuple[l
             f"candidate and labels must be images of one shape, got {candidate.shape} and {found.shape}"
         )
     labels = found.orphans() if mode == "hard" else found.consensus()
-    state = ExactState(
-        found.maps if mode == "hard" else labels, tolerance=found.tolerance, universe=candidate
-    )
-    state.update(added=np.flatnonzero(candidate))
-    return labels, candidate & ~state.matched_candidate
+    hit, _ = match_truths(candidate, found.maps if mode == "hard" else labels, tolerance=found.tolerance)
+    return labels, candidate & ~hit

@@ -31,13 +31,13 @@ from edgecritic.inputs import (
     mask_of,
 )
 from edgecritic.kernels import _jit
-from edgecritic.kernels.changing import Changing, all_absent, link_absent, sweep, sweep_steps
+from edgecritic.kernels.changing import Changing, all_absent, sweep, sweep_maps
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.hashing import Hashing
 from edgecritic.kernels.links import Groups, Links, Placed, WebOfLinks, from_columns
 from edgecritic.maps.walk import Changes
 
-__all__ = ["ExactState", "compile_beside", "compile_here"]
+__all__ = ["ExactState", "compile_beside", "compile_here", "match_truths", "sweep_truths"]
 
 Integer = TypeVar("Integer", np.int32, np.int64)
 
@@ -82,16 +82,11 @@ class ExactState:
         window: int | None = None,
         universe: Any = None,
     ) -> None:
-        if window is not None and (tolerance is not None or relative_tolerance is not None):
-            raise InputError("give a window or a tolerance, not both")
         masks = as_masks(truths, "truth")
         self.shape = shape = masks[0].shape
-        sizes = as_spacing(spacing, len(shape))
-        self.tolerance = as_tolerance(shape, sizes, tolerance, relative_tolerance)
-        task = _task(shape, sizes, self.tolerance, None if window is None else as_window(window))
-        self.outlier_cost = task.outlier_cost
-        begin = _linked if len(shape) == 2 else _linked_by_rows
-        self._problem, where = begin(task, [_universe(universe, shape), *masks])
+        task = _task_of(shape, spacing, tolerance, relative_tolerance, window)
+        self.tolerance, self.outlier_cost = task.tolerance, task.outlier_cost
+        self._problem, where = _linked(task, [_universe(universe, shape), *masks])
         self._pixels, self._columns, self._map_start, self._number = where
 
     def update(self, *, added: Any = (), removed: Any = ()) -> None:
@@ -187,20 +182,139 @@ class ExactState:
         return mask_of(raster, self.shape)
 
 
+def sweep_truths(
+    truths: Sequence[BoolArray],
+    gained: Changes,
+    lost: Changes,
+    *,
+    tolerance: float | None = None,
+    relative_tolerance: float | None = None,
+    spacing: Spacing = None,
+    window: int | None = None,
+) -> tuple[NDArray[np.int64], int, int]:
+    """Do what `ExactState.sweep` does from no candidate pixel on, and keep nothing: sooner, for images.
+
+    Parameters
+    ----------
+    truths : sequence of bool arrays of one shape
+    gained, lost : Changes
+    tolerance, relative_tolerance, spacing, window
+        As for `ExactState`.
+
+    Returns
+    -------
+    counts : (steps, 2) int64 array
+    pixels, places : int
+        How many pixels the truths have together, and in how many places they are.
+
+    Examples
+    --------
+    >>> truth = np.array([[0, 1, 1, 0]], bool)
+    >>> steps = Changes.of([np.array([1]), np.array([3])]), Changes.of([[], []])
+    >>> counts, pixels, places = sweep_truths([truth, truth], *steps, tolerance=1)
+    >>> counts.tolist(), pixels, places
+    ([[2, 1], [4, 2]], 4, 2)
+    """
+    shape = truths[0].shape
+    options: dict[str, Any] = {"tolerance": tolerance, "relative_tolerance": relative_tolerance}
+    if len(shape) == 2:
+        task = _task_of(shape, spacing, window=window, **options)
+        counts, _, _, pixels, places = _swept(task, truths, gained, lost)
+        return counts, pixels, places
+    universe = mask_of(gained.pixels, shape)
+    state = ExactState(truths, spacing=spacing, window=window, universe=universe, **options)
+    drawn = functools.reduce(np.logical_or, truths)
+    return state.sweep(gained, lost), state.truth_pixels, int(np.count_nonzero(drawn))
+
+
+def match_truths(
+    candidate: BoolArray,
+    truths: Sequence[BoolArray],
+    *,
+    tolerance: float | None = None,
+    spacing: Spacing = None,
+) -> tuple[BoolArray, list[BoolArray]]:
+    """Match a candidate with each of several truths.
+
+    Parameters
+    ----------
+    candidate : bool array
+    truths : sequence of bool arrays of its shape
+    tolerance, spacing
+        As for `ExactState`.
+
+    Returns
+    -------
+    matched_candidate : bool array
+        The pixels of the candidate that are matched with at least one truth.
+    matched_truths : list of bool array
+        For each truth the pixels that are matched.
+
+    Examples
+    --------
+    >>> truth = np.array([[0, 1, 1, 0]], bool)
+    >>> candidate = np.array([[1, 0, 0, 0]], bool)
+    >>> hit, (found,) = match_truths(candidate, [truth], tolerance=1)
+    >>> hit.astype(int).tolist(), found.astype(int).tolist()
+    ([[1, 0, 0, 0]], [[0, 1, 0, 0]])
+    """
+    shape = candidate.shape
+    if len(shape) == 3:
+        state = ExactState(truths, tolerance=tolerance, spacing=spacing, universe=candidate)
+        state.update(added=np.flatnonzero(candidate))
+        return state.matched_candidate, state.matched_truths
+    task = _task_of(shape, spacing, tolerance, None, None)
+    steps = Changes.of([np.flatnonzero(candidate)]), Changes.of([np.zeros(0, dtype=np.int64)])
+    _, hit, matched, *_ = _swept(task, truths, *steps)
+    found = mask_of(matched, (1 + len(truths), *shape))
+    return mask_of(hit, shape), list(found[1:])
+
+
+def _swept(
+    task: _Task, truths: Sequence[BoolArray], gained: Changes, lost: Changes
+) -> tuple[NDArray[np.int64], Indices, Indices, int, int]:
+    """Return what `edgecritic.kernels.changing.sweep_maps` finds."""
+    size = truths[0].size
+    end = (1 + len(truths)) * size
+    flat = np.empty(-(-end // 8) * 8, dtype=np.bool_)
+    np.concatenate([one.reshape(-1) for one in truths], out=flat[size:end])
+    found: tuple[NDArray[np.int64], Indices, Indices, int, int]
+    found = sweep_maps(flat, flat.view(np.uint64), 1 + len(truths), *_surroundings(task), *gained, *lost)
+    if len(found[0]) < len(gained.start) - 1:
+        raise too_many_links()
+    return found
+
+
 class _Task(NamedTuple):
     """What is the same for all truths of one shape."""
 
+    tolerance: float
     outlier_cost: int
     grid: Grid
     around: Neighbourhood
     how: Hashing
 
 
+def _task_of(
+    shape: tuple[int, ...],
+    spacing: Spacing,
+    tolerance: float | None,
+    relative_tolerance: float | None,
+    window: int | None,
+) -> _Task:
+    if window is not None and (tolerance is not None or relative_tolerance is not None):
+        raise InputError("give a window or a tolerance, not both")
+    sizes = as_spacing(spacing, len(shape))
+    reach = as_tolerance(shape, sizes, tolerance, relative_tolerance)
+    return _task(shape, sizes, reach, None if window is None else as_window(window))
+
+
 @functools.lru_cache(maxsize=16)  # most images of a run have one of a few shapes
 def _task(shape: tuple[int, ...], spacing: tuple[float, ...], tolerance: float, window: int | None) -> _Task:
     around, limit = reach_within(tolerance, spacing, window)
     cost = outlier_cost(limit, spacing)
-    return _Task(cost, Grid.around(shape, around.radii), around, hashing(math.prod(shape), cost))
+    grid = Grid.around(shape, around.radii)
+    return _Task(tolerance, cost, grid, around, hashing(math.prod(shape), cost))
 
 
 def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
@@ -212,21 +326,19 @@ def _universe(universe: Any, shape: tuple[int, ...]) -> BoolArray:
     return possible
 
 
+def _surroundings(
+    task: _Task,
+) -> tuple[tuple[int, ...], tuple[int, ...], Indices, Indices, int, Hashing]:
+    """Return what kernels ask of a task."""
+    _, _, grid, around, how = task
+    return grid.shape, grid.radii, around.offsets, around.costs, MOST_LINKS, how
+
+
 def _linked(task: _Task, masks: Sequence[BoolArray]) -> tuple[Changing, Placed]:
-    """Link pixels that may become candidates, those of the first map, with those of the others."""
-    found = np.concatenate([one.reshape(-1) for one in masks]).nonzero()[0]
-    _, grid, around, how = task
-    hood = around.offsets, around.costs
-    problem, where = link_absent(found, len(masks), grid.shape, grid.radii, *hood, MOST_LINKS, how)
-    if problem.web.rows.other.size > MOST_LINKS:
-        raise too_many_links()
-    return problem, where
+    """Link pixels that may become candidates, those of the first map, with those of the others.
 
-
-def _linked_by_rows(task: _Task, masks: Sequence[BoolArray]) -> tuple[Changing, Placed]:
-    """Make the same links, but none of the columns, which only rows that go need.
-
-    Memory is gone through in its order, which pays where there is much of it, as in volumes.
+    Memory is gone through in its order, which pays where there is much of it, as in volumes. Links of the
+    columns, which only rows that go need, are not made.
     """
     (pixels, places), *others_placed = (placed(task.grid, one) for one in masks)
     number = np.full(masks[0].size, -1, dtype=np.int32)
@@ -261,12 +373,10 @@ def _joined(parts: Sequence[NDArray[Integer]]) -> NDArray[Integer]:
 
 
 def compile_beside() -> None:
-    """Let another process compile what follows changes: that takes as long as all else that a sweep needs."""
-    _jit.compile_beside(sweep_steps, f"from {__name__} import compile_here; compile_here()")
+    """Let another process compile what sweeps images: that takes as long as all else that a sweep needs."""
+    _jit.compile_beside(sweep_maps, f"from {__name__} import compile_here; compile_here()")
 
 
 def compile_here() -> None:
-    """Compile what follows changes, and nothing else."""
-    with _jit.plainly(100):
-        state = ExactState(np.ones((3, 3), dtype=np.bool_), tolerance=1)
-    state.update(added=[4])
+    """Compile what sweeps images, and nothing else."""
+    match_truths(np.ones((3, 3), dtype=np.bool_), [np.ones((3, 3), dtype=np.bool_)], tolerance=1)

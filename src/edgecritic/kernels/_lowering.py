@@ -142,7 +142,30 @@ class KernelLowering(NativeLowering):
 
 
 class Door(PythonAPI):
-    """How what Python gives becomes values; its types, by which the kernel was chosen, are not checked."""
+    """How what Python gives becomes values, and values become what it gets.
+
+    Types of arguments, by which the kernel was chosen, are not checked. The classes of results are constants
+    of the kernel; Numba asks Python to unpickle them at every call.
+    """
+
+    _constants: Any = None
+
+    def from_native_value(self, typ: Any, val: Any, env_manager: Any = None) -> Any:
+        """Make what Python gets of a value, with the constants of the kernel at hand."""
+        self._constants = env_manager
+        return super().from_native_value(typ, val, env_manager)
+
+    def serialize_object(self, obj: Any) -> Any:
+        """Leave classes as they are: `unserialize` makes constants of them."""
+        return obj if isinstance(obj, type) else super().serialize_object(obj)
+
+    def unserialize(self, structptr: Any) -> Any:
+        """Return a new reference to an object that `serialize_object` has taken."""
+        if not isinstance(structptr, type):
+            return super().unserialize(structptr)
+        found = self._constants.read_const(self._constants.add_const(structptr))
+        self.incref(found)
+        return found
 
     def to_native_value(self, typ: Any, obj: Any) -> Any:
         """Take arrays, and tuples of arrays and numbers, as they are; let Numba take all else."""

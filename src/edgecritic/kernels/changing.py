@@ -7,14 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from edgecritic.kernels._jit import inlined, kernel
-from edgecritic.kernels.arrays import Bools, Int32s, Int64s, prefetch
+from edgecritic.kernels.arrays import Bools, Int32s, Int64s, UInt64s, prefetch
 from edgecritic.kernels.auction import bid
 from edgecritic.kernels.hashing import Hashing, mix, salts
 from edgecritic.kernels.links import Groups, Links, Placed, WebOfLinks, link_found, sort_groups
 from edgecritic.kernels.search import Search, find_end, new_search
 from edgecritic.kernels.state import ABSENT, ALONE, Side, State, new_state
+from edgecritic.kernels.windows import count_bits
 
-__all__ = ["Changing", "all_absent", "link_absent", "new_changing", "sweep", "sweep_steps"]
+__all__ = ["Changing", "all_absent", "link_absent", "new_changing", "sweep", "sweep_maps", "sweep_steps"]
 
 _MOST_BIDS = 2  # of a row and those it drives out, before a search takes over
 
@@ -212,11 +213,18 @@ def _follow(
 
 def sweep(problem: Changing, gained: Groups, lost: Groups) -> Int64s:
     """Bring and take the pixels of one step after the other; return the counts after each step."""
-    maps = problem.web.row_start.size - 1
-    # A new row drives out one other at the most; the column of a lost one finds one other at the most.
-    turns = np.empty(2 * maps * (gained.members.size + lost.members.size), dtype=np.int32)
+    turns = np.empty(_most_turns(problem.web, gained, lost), dtype=np.int32)
     row_at = np.empty(problem.present.size, dtype=np.int32)
     return sweep_steps(problem, gained, lost, row_at, turns)
+
+
+@inlined
+def _most_turns(web: WebOfLinks, gained: Groups, lost: Groups) -> int:
+    """Return how many there may be.
+
+    A new row drives out one other at the most; the column of a lost one finds one other at the most.
+    """
+    return 2 * (web.row_start.size - 1) * (gained.members.size + lost.members.size)
 
 
 @kernel
@@ -244,3 +252,112 @@ def sweep_steps(problem: Changing, gained: Groups, lost: Groups, row_at: Int32s,
         counts[step, 0] = now[0]
         counts[step, 1] = now[1]
     return counts
+
+
+@kernel
+def _set_pixels(flat: Bools, words: UInt64s) -> Int64s:
+    """Return where maps are set; `words` are the same bytes, eight together, most of which are 0."""
+    count = 0
+    for word in words:
+        count += int(count_bits(word))
+    found = np.empty(count + 1, dtype=np.int64)
+    size = 0
+    for at in range(words.size):
+        if words[at] != 0:
+            for pixel in range(8 * at, 8 * at + 8):
+                found[size] = pixel
+                size += int(flat[pixel])
+    return found[:count]
+
+
+@kernel
+def _numbered(start: Int64s, pixels: Int64s, number: Int32s) -> Groups:
+    """Return the numbers of the pixels of every step."""
+    members = np.empty(pixels.size, dtype=np.int32)
+    for at in range(pixels.size):
+        members[at] = number[pixels[at]]
+    return Groups(start, members)
+
+
+@kernel
+def sweep_maps(
+    flat: Bools,
+    words: UInt64s,
+    maps: int,
+    shape: tuple[int, ...],
+    radii: tuple[int, ...],
+    offsets: Int64s,
+    step_cost: Int64s,
+    most_links: int,
+    hashing: Hashing,
+    gained_start: Int64s,
+    gained: Int64s,
+    lost_start: Int64s,
+    lost: Int64s,
+) -> tuple[Int64s, Int64s, Int64s, int, int]:
+    """Match a candidate that gains and loses pixels with several 2-D maps, in one go.
+
+    Parameters
+    ----------
+    flat, words
+        The maps one below the other, and the same bytes as words. The first, which the candidate's pixels
+        come into, and what is behind the last need not be set.
+    maps, shape, radii, offsets, step_cost, most_links
+        As for `edgecritic.kernels.links.link_found`.
+    hashing
+        As for `all_absent`.
+    gained_start, gained, lost_start, lost
+        Raster indices, step by step.
+
+    Returns
+    -------
+    counts : (steps, 2) array
+        As of `sweep`; without a step if there are too many links.
+    hit : int64 array
+        Raster indices of the candidate's pixels that have a partner in the end.
+    matched : int64 array
+        Pixels of `flat` that have one in the end.
+    pixels, places : int
+        How many pixels all maps but the candidate have, and in how many places they are.
+    """
+    size = shape[0] * shape[1]
+    for pixel in range(size):
+        flat[pixel] = False
+    for pixel in range(maps * size, flat.size):
+        flat[pixel] = False
+    for pixel in gained:
+        flat[pixel] = True
+    found = _set_pixels(flat, words)
+    problem, placed = link_absent(found, maps, shape, radii, offsets, step_cost, most_links, hashing)
+    if problem.web.rows.other.size > most_links:
+        return np.empty((0, 2), dtype=np.int64), found[:0], found[:0], 0, 0
+    new = _numbered(gained_start, gained, placed.number)
+    gone = _numbered(lost_start, lost, placed.number)
+    turns = np.empty(_most_turns(problem.web, new, gone), dtype=np.int32)
+    counts = sweep_steps(problem, new, gone, np.empty(placed.pixels.size, dtype=np.int32), turns)
+    first = placed.pixels.size
+    hit = np.empty(first + 1, dtype=np.int64)
+    hits = 0
+    for at in range(first):
+        hit[hits] = placed.pixels[at]
+        hits += int(problem.partners[at] > 0)
+    mate = problem.state.columns.mate
+    matched = np.empty(mate.size + 1, dtype=np.int64)
+    matches = 0
+    for at in range(mate.size):
+        matched[matches] = found[first + at]
+        matches += int(mate[at] >= 0)
+    places = _count_places(placed.columns, flat[:size])
+    return counts, hit[:hits], matched[:matches], mate.size, places
+
+
+@kernel
+def _count_places(pixels: Int64s, seen: Bools) -> int:
+    """Return how many different pixels there are; `seen` is work space."""
+    for pixel in pixels:
+        seen[pixel] = False
+    places = 0
+    for pixel in pixels:
+        places += int(not seen[pixel])
+        seen[pixel] = True
+    return places

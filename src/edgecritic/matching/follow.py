@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.assignment.dynamic import ExactState
+from edgecritic.assignment.dynamic import sweep_truths
 from edgecritic.ids import Id
 from edgecritic.inputs import BoolArray
 from edgecritic.maps.walk import Walk
@@ -29,12 +30,20 @@ class Followed(NamedTuple):
         Matched and all truth pixels, summed over the truths.
     candidate, candidate_total : (K,) int64 arrays
         Candidate pixels that are matched by at least one of the truths, and all of them.
+    places : int
+        Pixels that at least one of the truths has.
     """
 
     truth: NDArray[np.int64]
     truth_total: NDArray[np.int64]
     candidate: NDArray[np.int64]
     candidate_total: NDArray[np.int64]
+    places: int
+
+    @property
+    def columns(self) -> tuple[NDArray[np.int64], ...]:
+        """What is counted at every threshold, in the order of `edgecritic.protocols.counts.COLUMNS`."""
+        return self[:-1]
 
 
 def follow(
@@ -68,12 +77,14 @@ def follow(
     """
     parsed = Id.parse(strategy)
     if parsed.name == "exact" and set(parsed.options) <= _EXACT_OPTIONS:
-        options = {"tolerance": tolerance, **parsed.options}
-        state = ExactState(truths, spacing=spacing, universe=walk.ever_on, **options)  # type: ignore[arg-type]
-        found = _with_totals(walk, state.truth_pixels, state.sweep(walk.gained, walk.lost))
+        options: dict[str, Any] = {"tolerance": tolerance, **parsed.options}
+        counts, total, places = sweep_truths(truths, walk.gained, walk.lost, spacing=spacing, **options)
+        found = _with_totals(walk, total, counts)
     else:
         found = _anew(walk, truths, parsed, tolerance, spacing)
-    return Followed(*walk.at_thresholds(found.T))
+        places = int(np.count_nonzero(functools.reduce(np.logical_or, truths)))
+    truth, truth_total, candidate, candidate_total = walk.at_thresholds(found.T)
+    return Followed(truth, truth_total, candidate, candidate_total, places)
 
 
 def _anew(

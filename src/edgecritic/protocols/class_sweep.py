@@ -171,7 +171,7 @@ class _Image:
         walk = Walk(map_[box], self.steps, thin=self.protocol.thin, keep=self._kept(name, real, box))
         found = follow(walk, [real[box]], strategy=self.protocol.strategy, tolerance=self.tolerance)
         zero = counts_with_all_on(self.protocol, [real], found, self.mask, self.tolerance)
-        return counted(self.thresholds, found, zero=zero)
+        return counted(self.thresholds, found.columns, zero=zero)
 
     def candidate(
         self, name: str, strength: Any, truth: Any, threshold: float

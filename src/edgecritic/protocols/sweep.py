@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -48,6 +47,7 @@ __all__ = [
 ]
 
 _STEPS_OF_PIXEL = 200  # of thinning, and of the matching with one truth, about
+_PLACES_OF_STEP = 10  # of a map, that are looked through in the time of a step
 
 
 class Sweep(Value):
@@ -180,7 +180,8 @@ def _effort(
         return sys.maxsize
     radius = protocol.tolerance_for(map_.shape, spacing) / min(spacing or (1.0,))
     pixels = int(np.count_nonzero(map_ >= lowest))
-    return pixels * int(_STEPS_OF_PIXEL * (1 + truths) + truths * (2 * radius + 1) ** map_.ndim)
+    each = int(_STEPS_OF_PIXEL * (1 + truths) + truths * (2 * radius + 1) ** map_.ndim)
+    return pixels * each + map_.size * (3 + truths) // _PLACES_OF_STEP
 
 
 def sweep_maps(
@@ -265,7 +266,7 @@ def _counted(
         shape=shape,
         tolerance=tolerance,
         annotators=len(truths),
-        counts=counted(thresholds, found, zero=zero),
+        counts=counted(thresholds, found.columns, zero=zero),
         spacing=spacing,
     )
 
@@ -284,13 +285,12 @@ def counts_with_all_on(
     """
     if pairs_in_place(protocol.strategy):  # each truth pixel is matched with itself
         total = int(found.truth_total[0])
-        drawn = functools.reduce(np.logical_or, truths)
-        every = drawn.size if on is None else np.count_nonzero(on)
-        return total, total, int(np.count_nonzero(drawn)), int(every)
+        pixels = truths[0].size if on is None else np.count_nonzero(on)
+        return total, total, found.places, int(pixels)
     whole = np.ones(truths[0].shape, dtype=np.bool_) if on is None else on
     walk = Walk.through([whole], np.zeros(1))
-    counted = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance, spacing=spacing)
-    return tuple(int(column[0]) for column in counted)
+    counts = follow(walk, truths, strategy=protocol.strategy, tolerance=tolerance, spacing=spacing)
+    return tuple(int(column[0]) for column in counts.columns)
 
 
 def pairs_in_place(strategy: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.assignment.dynamic import ExactState
+from edgecritic.assignment.dynamic import match_truths
 from edgecritic.datasets.cases import Case
 from edgecritic.datasets.content import PathLike, digest, read_text
 from edgecritic.errors import DataError, EdgeCriticError, MissingExtraError
@@ -243,10 +243,9 @@ def _draw(case: Case, run: BenchRun, threshold: float) -> Iterator[tuple[str, by
         truths = [truth & mask for truth in truths]
     candidate = candidate_at(loaded.strength, threshold, protocol=run.protocol, mask=mask, spacing=spacing)
     reach = run.protocol.tolerance_for(candidate.shape, spacing)
-    state = ExactState(truths, tolerance=reach, spacing=spacing, universe=candidate)
-    state.update(added=np.flatnonzero(candidate))
-    missed = [truth & ~matched for truth, matched in zip(truths, state.matched_truths, strict=True)]
-    maps = candidate, state.matched_candidate, truths, missed, _background(case, candidate.shape)
+    hit, found = match_truths(candidate, truths, tolerance=reach, spacing=spacing)
+    missed = [truth & ~matched for truth, matched in zip(truths, found, strict=True)]
+    maps = candidate, hit, truths, missed, _background(case, candidate.shape)
     if candidate.ndim == 2:
         yield "", matching_picture(*maps)
         return

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecritic.assignment.dynamic import ExactState
+from edgecritic.assignment.dynamic import match_truths
 from edgecritic.datasets.class_cases import ClassCase
 from edgecritic.errors import EdgeCriticError
 from edgecritic.protocols.benchmark import BenchmarkResult
@@ -90,10 +90,9 @@ def _picture(pairs: list[tuple[Any, Any]], run: BenchRun) -> bytes | None:
     found, matched, drawn, missed = (np.zeros(pairs[0][0].shape, dtype=np.bool_) for _ in range(4))
     tolerance = run.protocol.tolerance_for(found.shape)
     for candidate, truth in pairs:
-        state = ExactState([truth], tolerance=tolerance, universe=candidate)
-        state.update(added=np.flatnonzero(candidate))
+        hit, (known,) = match_truths(candidate, [truth], tolerance=tolerance)
         found |= candidate
-        matched |= state.matched_candidate
+        matched |= hit
         drawn |= truth
-        missed |= truth & ~state.matched_truths[0]
+        missed |= truth & ~known
     return matching_picture(found, matched & found, [drawn], [missed])

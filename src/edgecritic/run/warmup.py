@@ -148,6 +148,7 @@ def families() -> list[list[Part]]:
             ("exact matching of large maps", _cut_in_halves),
             ("exact matching under change", _change_exact_matching),
         ],
+        [("exact matching of images with several truths", _match_several)],
         [("edits of label maps", warm_edits)],
         _detectors(),
         [
@@ -220,6 +221,13 @@ def _change_exact_matching() -> None:
     state = ExactState(truth, tolerance=2)
     state.update(added=present)
     state.update(removed=present[::2])
+
+
+def _match_several() -> None:
+    from edgecritic.assignment.dynamic import match_truths
+
+    candidate, truth = tiny_pair(2)
+    match_truths(candidate, [truth], tolerance=2)
 
 
 def _studies() -> None:
