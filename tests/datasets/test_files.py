@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import itertools
+import struct
 import sys
 import tracemalloc
 import zlib
@@ -164,6 +165,69 @@ def test_matlab_struct_forms(tmp_path):
     assert np.array_equal(read_mask(tmp_path / "struct.mat"), MASK)
     assert np.array_equal(read_mask(tmp_path / "labels.mat"), label_boundaries(labels))
     assert np.array_equal(read_segmentations(tmp_path / "labels.mat")[0], labels)
+
+
+def drawn_by(*shapes, seed=3):
+    """Return a cell array with a struct of two fields for each shape, of several types."""
+    rng = np.random.default_rng(seed)
+    cells = np.empty((1, len(shapes)), dtype=object)
+    for number, shape in enumerate(shapes):
+        labels = rng.integers(0, 9, shape).astype(("u2", "u1")[number // 2 % 2])
+        cells[0, number] = {"Segmentation": labels, "Boundaries": rng.random(shape) < 0.4}
+    return cells
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_matlab_cells_that_begin_alike_equal_scipy(tmp_path, compressed):
+    cells = drawn_by(*[(5, 7)] * 4, *[(7, 5)] * 3, (5, 7), (7, 1), (1, 1), (5, 7), (5, 7))
+    scipy.io.savemat(tmp_path / "a.mat", {"x": cells}, do_compression=compressed)
+    expected = scipy.io.loadmat(tmp_path / "a.mat", squeeze_me=True, struct_as_record=False)["x"]
+    with _matlab5.opened((tmp_path / "a.mat").read_bytes()) as variables:
+        found = [next(cell.structs("Segmentation", "Boundaries")) for cell in next(variables).cells()]
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        for field in ("Segmentation", "Boundaries"):
+            assert np.array_equal(one[field].array().squeeze(), getattr(other, field)), field
+
+
+def test_matlab_cells_that_begin_alike_are_read_as_others_are(tmp_path, monkeypatch):
+    scipy.io.savemat(tmp_path / "a.mat", {"x": drawn_by(*[(2, 3)] * 3)})
+    content = (tmp_path / "a.mat").read_bytes()
+    outcomes = []
+    for kept in (_matlab5._MOST_HEADS, 0):
+        monkeypatch.setattr(_matlab5, "_MOST_HEADS", kept)
+        outcomes.append([read_cells(damaged) for damaged in changed_once(content, start=128)])
+    assert outcomes[0] == outcomes[1]
+    assert sum(isinstance(one, str) for one in outcomes[0]) > 100  # errors, by their texts
+
+
+def test_matlab_cells_may_declare_their_size_without_padding(tmp_path):
+    cells = np.empty((1, 3), dtype=object)
+    cells[0] = [np.arange(5, dtype=np.uint8)[None] + number for number in range(3)]
+    scipy.io.savemat(tmp_path / "a.mat", {"x": cells})
+    content = (tmp_path / "a.mat").read_bytes()
+    padded, bare = (struct.pack("<II", 14, size) for size in (56, 53))
+    assert content.count(padded) == 3
+    with _matlab5.opened(content.replace(padded, bare)) as variables:
+        found = [cell.array()[0].tolist() for cell in next(variables).cells()]
+    assert found == [[0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [2, 3, 4, 5, 6]]
+
+
+def changed_once(content, start):
+    """Go through copies of a file with one byte changed, and through its beginnings."""
+    for at in range(start, len(content)):
+        for change in (1, 8, 0x80):
+            yield content[:at] + bytes([content[at] ^ change]) + content[at + 1 :]
+        yield content[:at]
+
+
+def read_cells(content):
+    try:
+        with _matlab5.opened(content) as variables:
+            cells = [next(cell.structs("Boundaries"), {}) for cell in next(variables).cells()]
+            return [(name, value.array().tolist()) for fields in cells for name, value in fields.items()]
+    except (DataError, StopIteration, ValueError, zlib.error) as error:
+        return f"{type(error).__name__} {error}"
 
 
 def write_73(path, truths, boundaries="Boundaries"):

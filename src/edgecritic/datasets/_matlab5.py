@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ _DTYPES = {order: {kind: np.dtype(order + code) for kind, code in _STORED.items(
 _WANTED = {kind: np.dtype(code) for kind, code in _NUMERIC.items()}
 _LOGICALS = np.dtype(np.bool_)
 _MOST_KEPT = 2**12  # bytes: all annotators of a file have the same few fields
+_MOST_HEADS = 4
 _PAIR = {order: struct.Struct(f"{order}II") for order in "<>"}
 _HEAD = {order: struct.Struct(f"{order}6I2i2I") for order in "<>"}  # flags, two sizes, and the tag of a name
 _SIZES = 24  # bytes of a matrix that come before its sizes
@@ -200,14 +201,18 @@ def _variables(data: bytes, packed: list[_Buffer]) -> Iterator[Value]:
 
 
 class _Buffer:
-    """Bytes of elements; of a packed matrix those behind its tag, only the first until others are needed."""
+    """Bytes of elements; of a packed matrix those behind its tag, only the first until others are needed.
 
-    __slots__ = ("_packed", "data", "filled", "size")
+    `heads` are those of the first matrices that were looked at.
+    """
+
+    __slots__ = ("_packed", "data", "filled", "heads", "size")
 
     def __init__(self, data: memoryview, size: int, packed: memoryview | None = None) -> None:
         self.data = data
         self.filled = len(data)
         self.size = size
+        self.heads: list[_Head] = []
         self._packed = packed
 
     def view(self, start: int, size: int) -> memoryview:
@@ -309,10 +314,45 @@ def _tag(buffer: _Buffer, position: int, end: int, order: str) -> tuple[int, int
 
 
 def _matrix_at(buffer: _Buffer, position: int, end: int, order: str) -> tuple[Value, int]:
-    """Return a matrix, and where the next element starts."""
+    """Return a matrix, and where the next element starts.
+
+    What annotators drew is stored in cells that begin alike, and what begins like one before is not parsed.
+    """
+    for head in buffer.heads:
+        start = position + len(head.begin)
+        if buffer.data[position:start] == head.begin:
+            stop = start + head.size
+            if stop > end:
+                break  # which is told below
+            value = Value(
+                head.name, head.kind, head.flags, head.shape, buffer, start, stop, order, head.field_names
+            )
+            return value, stop + -(stop - position) % 8
     kind, start, size, after = _tag(buffer, position, end, order)
     _check_matrix(kind)
-    return _matrix(buffer, start, start + size, order), after
+    value = _matrix(buffer, start, start + size, order)
+    _keep_head(buffer, position, value)
+    return value, after
+
+
+class _Head(NamedTuple):
+    """What stands before the content of a matrix, from its tag on, as bytes and as what they mean."""
+
+    begin: bytes
+    name: str
+    kind: int
+    flags: int
+    shape: tuple[int, ...]
+    field_names: tuple[str, ...]
+    size: int
+
+
+def _keep_head(buffer: _Buffer, position: int, value: Value) -> None:
+    """Keep the head of a matrix, one of the first in its buffer, unless it is long."""
+    long = value.start - position
+    if value.buffer is buffer and long <= _MOST_KEPT and len(buffer.heads) < _MOST_HEADS:
+        about = value.name, value.kind, value.flags, value.shape, value.field_names
+        buffer.heads.append(_Head(bytes(buffer.view(position, long)), *about, value.end - value.start))
 
 
 def _check_matrix(kind: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -66,7 +66,8 @@ class Case:
         hashes them: both tell of the same state of the files.
         """
         paths = [*self.truths, self.prediction, self.mask, self.image if image else None]
-        return replace(self, contents={path: read_content(path) for path in paths if path is not None})
+        contents = {path: read_content(path) for path in paths if path is not None}
+        return Case(self.id, self.truths, self.prediction, self.image, self.mask, contents)
 
     def source(self, path: Path) -> Path | Content:
         """Return what readers take for a file of this case: its bytes where `read` has read them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -128,11 +129,9 @@ def thin_by_thresholds(
     gained_start, gained, lost_start, lost : int64 arrays
         At step k the thin map gains ``gained[gained_start[k] : gained_start[k + 1]]``, and loses likewise.
     """
-    grid = _grid(strength.shape)
     found: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-    found = thin_by_threshold(
-        *_flat(strength, thresholds), grid.shape[1], neighbour_steps(grid), deletion_table()
-    )
+    columns, steps = strength.shape[-1], _steps(strength.shape)
+    found = thin_by_threshold(*_flat(strength, thresholds), columns, steps, deletion_table())
     return found
 
 
@@ -170,6 +169,12 @@ def _flat(
     if thresholds.size == 0:
         raise InputError("give at least one threshold, got none")
     return strength.reshape(-1).astype(np.float64, copy=False), np.ascontiguousarray(thresholds)
+
+
+@functools.lru_cache(maxsize=64)  # most images of a run have one of a few shapes
+def _steps(shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the steps to the neighbours of a pixel; nobody writes to them."""
+    return neighbour_steps(_grid(shape))
 
 
 def _grid(shape: tuple[int, ...]) -> Grid:

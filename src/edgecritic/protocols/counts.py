@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import math
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -300,22 +300,36 @@ def counted(thresholds: Any, columns: Any, *, zero: Any = None) -> Counts:
     >>> counted([0.5], [[70], [100], [50], [60]]) == Counts.from_rows([(0.5, 70, 100, 50, 60)])
     True
     """
-    table = np.empty((1 + len(COLUMNS), len(thresholds)))
-    table[0], table[1:] = thresholds, columns
+    table = np.array((thresholds, *columns), dtype=np.float64)
+    none = None if zero is None else counted([0.0], np.reshape(zero, (-1, 1)))
+    return _of_table(table, none)
+
+
+def _of_table(table: Array, zero: Counts | None) -> Counts:
+    """Return counts whose arrays are the rows of a new table."""
     table.flags.writeable = False
-    none = None if zero is None else counted([0.0], [[number] for number in zero])
     made = object.__new__(Counts)
-    vars(made).update(zip(("thresholds", *COLUMNS), table, strict=True), zero=none, groups=())
+    thresholds, matched_truth, truth, matched_candidate, candidate = table
+    vars(made).update(
+        thresholds=thresholds,
+        matched_truth=matched_truth,
+        truth=truth,
+        matched_candidate=matched_candidate,
+        candidate=candidate,
+        zero=zero,
+        groups=(),
+    )
     return made
 
 
 def packed(counts: Counts) -> dict[str, Any]:
     """Return what `unpacked` takes: ready for JSON, and sooner written and read than `Counts.as_dict`."""
-    numbers = np.concatenate([counts.thresholds, *(getattr(counts, name).ravel() for name in COLUMNS)])
+    columns = (counts.matched_truth, counts.truth, counts.matched_candidate, counts.candidate)
+    numbers = np.concatenate((counts.thresholds, *columns), axis=None)
     return {
-        "shape": list(counts.truth.shape),
-        "groups": list(counts.groups),
-        "numbers": base64.b64encode(numbers.astype(_STORED, copy=False).tobytes()).decode("ascii"),
+        "shape": counts.truth.shape,
+        "groups": counts.groups,
+        "numbers": b2a_base64(numbers.astype(_STORED, copy=False).data, newline=False).decode("ascii"),
         "zero": None if counts.zero is None else packed(counts.zero),
     }
 
@@ -330,7 +344,7 @@ def unpacked(plain: Mapping[str, Any]) -> Counts:
     True
     """
     shape, zero = plain["shape"], plain["zero"]
-    numbers = np.frombuffer(base64.b64decode(plain["numbers"]), dtype=_STORED)
+    numbers = np.frombuffer(a2b_base64(plain["numbers"]), dtype=_STORED)
     columns = numbers[shape[-1] :].reshape(len(COLUMNS), *shape)
     return Counts(
         thresholds=numbers[: shape[-1]],

@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from edgecritic.protocols.curves import AP_RULES, ap_rule_name
 from edgecritic.values import Value
 
 __all__ = ["Protocol"]
+
+_tolerance = lru_cache(maxsize=64)(as_tolerance)  # most images of a run have one of a few shapes
 
 DIGEST_VERSION = 1
 """Raised when the meaning of a protocol field changes, so that stored results are not mistaken."""
@@ -198,7 +201,8 @@ class Protocol(Value):
                 f"protocol {self.id} judges regions, not contours, and has no tolerance",
                 remedy="take bsds, or edgecritic.protocols.regions",
             )
-        return as_tolerance(shape, as_spacing(spacing, len(shape)), self.tolerance, self.relative_tolerance)
+        sizes = as_spacing(spacing, len(shape))
+        return _tolerance(tuple(shape), sizes, self.tolerance, self.relative_tolerance)
 
     @cached_property
     def digest(self) -> str:

@@ -129,7 +129,7 @@ def count_people(
 
     They have a line of their own on a shelf: the record of the labels is long, and every image of every bench
     asks for them. That is also why maps are known here by their `source`: hashes of their files, and how
-    these were read.
+    these were read, in one word.
     """
     if cache is None:
         return strength(truths, tolerance=tolerance, spacing=spacing).human_counts()
@@ -153,9 +153,8 @@ def _people(cache: Path) -> Shelf:
 
 
 def _key_of_people(source: str, tolerance: float, spacing: Sequence[float] | None) -> str:
-    sizes = None if spacing is None else tuple(map(float, spacing))
-    about = f"{__version__} {RECORD_VERSION} {source} {float(tolerance)!r} {sizes!r}"
-    return hashlib.sha256(about.encode()).hexdigest()
+    sizes = "" if spacing is None else "x".join(repr(float(size)) for size in spacing)
+    return f"{__version__}/{RECORD_VERSION}/{source}/{float(tolerance)!r}/{sizes}"
 
 
 def _labels(

@@ -336,10 +336,10 @@ def _human(loaded: Loaded, job: Job) -> Counts | None:
         return human_counts(truths)
     sizes = loaded.spacing
     tolerance = job.protocol.tolerance_for(truths[0].shape, sizes)
-    files = (loaded.hashes["truth_hash"], loaded.hashes.get("mask_hash", ""))
+    files = f"{loaded.hashes['truth_hash']}/{loaded.hashes.get('mask_hash', '')}"
     return count_people(
         truths,
-        source=f"{files} {job.reading.binarize} {job.protocol.truth}",
+        source=f"{files}/{job.reading.binarize}/{job.protocol.truth}",
         tolerance=tolerance,
         spacing=sizes,
         cache=job.cache,

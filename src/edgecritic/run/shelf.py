@@ -43,18 +43,24 @@ class Shelf:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._values = dict(_known(line) for line in _lines(file))
-        self._values.pop("", None)
+        self._rests: dict[str, str] = {}
+        for line in _lines(file):
+            key, _, rest = line.partition(" ")
+            self._rests[key] = rest
 
     def get(self, key: str) -> Any:
         """Return the value of a key, None if there is none."""
-        return self._values.get(key)
+        check, _, text = self._rests.get(key, "").partition(" ")
+        try:
+            return json.loads(text) if check == _check(key, text) else None
+        except (ValueError, RecursionError):
+            return None
 
     def put(self, key: str, value: Any) -> None:
         """Keep a value that is ready for JSON; the key has no white space."""
-        self._values[key] = value
         text = json.dumps(value, separators=(",", ":"))
-        line = f"\n{key} {_check(key, text)} {text}".encode()  # behind what a killed process left
+        self._rests[key] = f"{_check(key, text)} {text}"
+        line = f"\n{key} {self._rests[key]}".encode()  # behind what a killed process left
         with suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._file, _NEW_LINES, 0o666)
@@ -80,15 +86,5 @@ def _lines(file: Path) -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
-def _known(line: str) -> tuple[str, Any]:
-    """Return key and value of a line; the key of one that is damaged is empty."""
-    key, _, rest = line.partition(" ")
-    check, _, text = rest.partition(" ")
-    try:
-        return (key, json.loads(text)) if check == _check(key, text) else ("", None)
-    except (ValueError, RecursionError):
-        return "", None
-
-
 def _check(key: str, text: str) -> str:
-    return hashlib.sha256(f"{key} {text}".encode()).hexdigest()[:16]
+    return hashlib.blake2b(f"{key} {text}".encode(), digest_size=8).hexdigest()

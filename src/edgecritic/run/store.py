@@ -25,7 +25,7 @@ REGIONS = "@regions"
 """The folder of the records of regions among them; no detector's safe name has an @."""
 
 _MOST_BYTES = 2**28  # of one record
-_FORM = 2  # raised when the text of records changes
+_FORM = 3  # raised when the text of records changes
 _KEYS = json.JSONEncoder(sort_keys=True)
 _CONTENTS = json.JSONEncoder(separators=(",", ":"))
 
@@ -45,9 +45,14 @@ def record_key(settings: Any) -> str:
 
 
 def narrowed_key(key: str, parts: Mapping[str, str]) -> str:
-    """Return the key of what depends on the settings of a key, and on more texts, as hashes of inputs."""
-    text = "".join(f"\n{name}={part}" for name, part in sorted(parts.items()))
-    return hashlib.sha256(f"{key}{text}".encode()).hexdigest()
+    """Return the key of what depends on the settings of a key, and on inputs whose hashes are given by name.
+
+    Examples
+    --------
+    >>> narrowed_key("1f", {"truth_hash": "2a", "prediction_hash": "3b"})
+    '1f prediction_hash=3b truth_hash=2a'
+    """
+    return key + "".join(f" {name}={part}" for name, part in sorted(parts.items()))
 
 
 class Store:
@@ -144,4 +149,4 @@ def _middle(check: str) -> str:
 
 def _check(text: str) -> str:
     """Return a checksum of the text of a content, by which a damaged record is known."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

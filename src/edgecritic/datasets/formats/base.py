@@ -103,9 +103,8 @@ def file_format(name: str, **info: Any) -> Callable[[Function], Function]:
 
 def find_format(path: str | os.PathLike[str]) -> Entry[Format] | None:
     """Return the format that the ending of a file tells, or None."""
-    name = path.name if isinstance(path, PurePath) else PurePath(path).name
     suffixes, known = _by_suffix()
-    return known.get(_split(name, suffixes)[1])
+    return known.get(_suffix_of(path if isinstance(path, PurePath) else os.fspath(path), suffixes))
 
 
 def format_of(path: str | os.PathLike[str]) -> Entry[Format]:
@@ -132,7 +131,11 @@ def split_known(name: str) -> tuple[str, str]:
     return _split(name, _by_suffix()[0])
 
 
-@lru_cache(maxsize=1024)  # the same few names are asked for again and again while a case is judged
+@lru_cache(maxsize=1024)  # the same few files are asked for again and again while a case is judged
+def _suffix_of(path: PurePath | str, known: tuple[str, ...]) -> str:
+    return _split(PurePath(path).name, known)[1]
+
+
 def _split(name: str, known: tuple[str, ...]) -> tuple[str, str]:
     low = name.lower()
     longest = max((suffix for suffix in known if low.endswith(suffix)), key=len, default="")
