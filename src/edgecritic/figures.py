@@ -9,9 +9,10 @@ import base64
 import functools
 import io
 import os
+import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,9 @@ RCPARAMS: dict[Any, Any] = {
     "text.parse_math": False,
     "text.usetex": False,
 }
+
+_TEXT_TABLES = ("GDEF", "GPOS", "GSUB", "kern")
+_FONTS = threading.Lock()  # what is said of fonts holds for all threads
 
 UNDATED: dict[str, dict[Any, Any]] = {
     "svg": {"Date": None},
@@ -105,8 +109,29 @@ def drawing_settings() -> Iterator[None]:
 def figure_bytes(figure: Any, kind: str, *, dpi: float = 150) -> bytes:
     """Return the file of a figure in a format (``png``, ``svg``, ``pdf``), without the time of day."""
     stream = io.BytesIO()
-    figure.savefig(stream, format=kind, metadata=UNDATED.get(kind, {}), dpi=dpi)
+    with _drawn_glyphs_only() if kind == "pdf" else nullcontext():
+        figure.savefig(stream, format=kind, metadata=UNDATED.get(kind, {}), dpi=dpi)
     return stream.getvalue()
+
+
+@contextmanager
+def _drawn_glyphs_only() -> Iterator[None]:
+    """Let fonts in PDF files have no tables about setting text, which matplotlib has done when it draws.
+
+    To cut these tables to the letters that are used takes as long as all else of the file.
+    """
+    try:
+        from fontTools.subset import Options
+    except ImportError:  # an old matplotlib cuts no fonts
+        yield
+        return
+    with _FONTS:
+        usual = getattr(Options, "_drop_tables_default", [])
+        Options._drop_tables_default = [*usual, *_TEXT_TABLES]
+        try:
+            yield
+        finally:
+            Options._drop_tables_default = usual
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) -> None:

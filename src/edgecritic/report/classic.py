@@ -17,6 +17,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -248,8 +249,17 @@ def write_counts(path: PathLike, counts: Counts) -> None:
 
 def _write_counts(path: PathLike, table: Array) -> None:
     numbers = table[:, 1:]
-    short = bool(((numbers < _SIX_DIGITS) & (numbers == np.floor(numbers))).all())
-    write_table(path, table.tolist(), exact_from=None if short else 1)
+    if ((numbers < _SIX_DIGITS) & (numbers == np.floor(numbers))).all():
+        rows = _rows_to_fill(tuple(table[:, 0].tolist()))
+        write_text(path, rows % tuple(numbers.astype(np.int64).ravel().tolist()))
+    else:
+        write_table(path, table.tolist(), exact_from=1)
+
+
+@lru_cache(maxsize=4)  # all images of a run have the same thresholds
+def _rows_to_fill(thresholds: tuple[float, ...]) -> str:
+    """Return rows with thresholds, and places for whole numbers: written so, they are what `%10g` gives."""
+    return "".join(f"{one:10g}{' %10d' * len(COLUMNS)}\n" for one in thresholds)
 
 
 def write_all(folder: PathLike, summary: Summary, counts: CountTable | None = None) -> tuple[Path, ...]:
