@@ -50,7 +50,7 @@ RCPARAMS: dict[Any, Any] = {
     "text.usetex": False,
 }
 
-_TEXT_TABLES = ("GDEF", "GPOS", "GSUB", "kern")
+_TEXT_TABLES = ("GDEF", "GPOS", "GSUB", "MATH", "kern")
 _FONTS = threading.Lock()  # what is said of fonts holds for all threads
 
 UNDATED: dict[str, dict[Any, Any]] = {

@@ -159,8 +159,8 @@ BESIDE = """
 from edgecritic.kernels._jit import compile_beside
 from edgecritic.kernels import _beside, probe
 _beside.usable_cores = lambda: 2
-compile_beside(probe.first, {!r})
-started = _beside._processes.get("probe.first") is not None
+started = compile_beside(probe.first, {!r})
+assert not compile_beside(probe.first, "")
 """
 
 

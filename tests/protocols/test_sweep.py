@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import pickle
 from pathlib import Path
@@ -429,20 +430,23 @@ def test_names_of_images():
         benchmark.update(strength, truths)
 
 
-def test_a_process_beside_compiles_the_version_that_sweeps_use(monkeypatch):
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [("edgecritic.assignment.dynamic", "sweep_maps"), ("edgecritic.maps.thinning", "thin_by_threshold")],
+)
+def test_what_is_compiled_ahead_is_the_version_that_sweeps_use(monkeypatch, place, name):
     from numba import typeof
 
-    from edgecritic.assignment import dynamic
-
+    module = importlib.import_module(place)
+    kernel = getattr(module, name)
     seen = []
 
-    def follow_changes(*given):
+    def noted(*given):
         seen.append([typeof(one) for one in given])
         return kernel(*given)
 
-    kernel = dynamic.sweep_maps
-    monkeypatch.setattr(dynamic, "sweep_maps", follow_changes)
-    dynamic.compile_here()
+    monkeypatch.setattr(module, name, noted)
+    module.compile_here()
     truth = np.eye(9, dtype=bool)
     for strength in (0.5 * truth, (0.5 * truth).astype(np.float32)):
         sweep(strength, [truth, truth[::-1]])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
+import zlib
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from edgecritic.errors import InputError, MissingExtraError
-from edgecritic.figures import FALSE_ALARM, HIT, MISS, leave_out
+from edgecritic.figures import FALSE_ALARM, HIT, MISS, drawing_settings, figure_bytes, leave_out, new_figure
 from edgecritic.report.pictures import matching_picture, ranked_picture
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -187,3 +189,21 @@ def test_picture_record():
     assert one.uri.startswith("data:image/png;base64,iVBOR")
     with pytest.raises(InputError, match="PNG"):
         ranked_picture("a", "b", 0.5, "best", b"<svg>")
+
+
+def test_fonts_in_pdf_files_have_glyphs_and_nothing_about_setting_text():
+    from fontTools.subset import Options
+    from fontTools.ttLib import TTFont
+
+    before = Options().drop_tables
+    with drawing_settings():
+        figure = new_figure((2, 1))
+        figure.text(0, 0.5, "AV 0.75")
+        content = figure_bytes(figure, "pdf")
+    assert Options().drop_tables == before
+    streams = [zlib.decompress(one) for one in re.findall(rb"stream\r?\n(x.*?)endstream", content, re.DOTALL)]
+    fonts = [TTFont(io.BytesIO(one)) for one in streams if one.startswith(b"\0\1\0\0")]
+    assert all({"glyf", "loca", "hmtx"} < set(font.keys()) for font in fonts)
+    assert all(set(font.keys()).isdisjoint({"GDEF", "GPOS", "GSUB", "MATH", "kern"}) for font in fonts)
+    shapes = [one for font in fonts for one in font.getGlyphOrder() if font["glyf"][one].numberOfContours]
+    assert len(shapes) >= len(set("AV0.75"))

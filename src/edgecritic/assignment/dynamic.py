@@ -30,14 +30,13 @@ from edgecritic.inputs import (
     as_tolerance,
     mask_of,
 )
-from edgecritic.kernels import _jit
 from edgecritic.kernels.changing import Changing, all_absent, sweep, sweep_maps
 from edgecritic.kernels.grid import Grid, Neighbourhood
 from edgecritic.kernels.hashing import Hashing
 from edgecritic.kernels.links import Groups, Links, Placed, WebOfLinks, from_columns
 from edgecritic.maps.walk import Changes
 
-__all__ = ["ExactState", "compile_beside", "compile_here", "match_truths", "sweep_truths"]
+__all__ = ["ExactState", "compile_here", "match_truths", "sweep_truths"]
 
 Integer = TypeVar("Integer", np.int32, np.int64)
 
@@ -372,11 +371,6 @@ def _joined(parts: Sequence[NDArray[Integer]]) -> NDArray[Integer]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def compile_beside() -> None:
-    """Let another process compile what sweeps images: that takes as long as all else that a sweep needs."""
-    _jit.compile_beside(sweep_maps, f"from {__name__} import compile_here; compile_here()")
-
-
 def compile_here() -> None:
-    """Compile what sweeps images, and nothing else."""
+    """Compile what matches images in sweeps, and nothing else."""
     match_truths(np.ones((3, 3), dtype=np.bool_), [np.ones((3, 3), dtype=np.bool_)], tolerance=1)

@@ -18,8 +18,8 @@ _LOCK = threading.Lock()
 _PATIENCE = 180.0  # seconds, many times what a slow machine takes, for a process that hangs
 
 
-def begin(name: str, program: str, code: MachineCode) -> None:
-    """Let a process compile a kernel that is needed soon, if it is on no disk; once.
+def begin(name: str, program: str, code: MachineCode) -> bool:
+    """Let a process compile a kernel that is needed soon, if it is on no disk; once. Tell whether it begins.
 
     Parameters
     ----------
@@ -32,12 +32,13 @@ def begin(name: str, program: str, code: MachineCode) -> None:
     """
     with _LOCK:
         if name in _processes:
-            return
+            return False
         _processes[name] = None
         if usable_cores() > 1 and not code.has(name) and code.can_be_kept():
             _processes[name] = python_beside(
                 "-c", program, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
             )
+        return _processes[name] is not None
 
 
 def wait_for(name: str) -> bool:

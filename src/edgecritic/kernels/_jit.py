@@ -143,15 +143,16 @@ class plainly:  # noqa: N801 - used like a function: with plainly(steps)
         _mode.plain = self._before
 
 
-def compile_beside(function: Callable[..., Any], program: str) -> None:
+def compile_beside(function: Callable[..., Any], program: str) -> bool:
     """Let another process compile a kernel by running a program, unless work is small or it is on disk.
 
-    Whoever calls the kernel before that is done waits.
+    Whoever calls the kernel before that is done waits. Returned is whether a process has begun.
     """
-    if _CODE is not None and not _mode.plain and "compiled" not in vars(function):
-        from edgecritic.kernels._beside import begin
+    if _CODE is None or _mode.plain or "compiled" in vars(function):
+        return False
+    from edgecritic.kernels._beside import begin
 
-        begin(name_of(function), program, _CODE)
+    return begin(name_of(function), program, _CODE)
 
 
 def is_plain() -> bool:

@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 from edgecritic.errors import InputError
 from edgecritic.inputs import BoolArray, FloatArray, as_mask
+from edgecritic.kernels import _jit
 from edgecritic.kernels.grid import Grid
 from edgecritic.kernels.peeling import empty_rows
 from edgecritic.kernels.steps import by_threshold, grow_steps, thin_by_threshold
 from edgecritic.kernels.thinning import deletion_table, neighbour_steps, slim_rows, start_growth
 
-__all__ = ["thin", "thin_by_thresholds", "ThinningSweep", "pixels_by_threshold"]
+__all__ = [
+    *("thin", "thin_by_thresholds", "ThinningSweep", "pixels_by_threshold"),
+    *("compile_beside", "compile_here"),
+]
 
 
 def thin(map: Any) -> BoolArray:  # noqa: A002
@@ -183,3 +187,13 @@ def _grid(shape: tuple[int, ...]) -> Grid:
             f"thinning is defined for 2-D maps, got shape {tuple(shape)}; volumes are judged as they are"
         )
     return Grid.around(shape, (1, 1))
+
+
+def compile_beside() -> bool:
+    """Let another process compile what thins maps in sweeps; tell whether one has begun."""
+    return _jit.compile_beside(thin_by_threshold, f"from {__name__} import compile_here; compile_here()")
+
+
+def compile_here() -> None:
+    """Compile what thins maps in sweeps, and nothing else."""
+    thin_by_thresholds(np.zeros((3, 3)), np.array([0.5]))

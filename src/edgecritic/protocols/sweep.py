@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecritic.assignment.dynamic import compile_beside
+from edgecritic.assignment import dynamic
 from edgecritic.errors import InputError
 from edgecritic.ids import Id, shown
 from edgecritic.inputs import (
@@ -24,6 +24,7 @@ from edgecritic.inputs import (
     check_shapes,
 )
 from edgecritic.kernels._jit import is_started, plainly
+from edgecritic.maps import thinning
 from edgecritic.maps.boundaries import truth_boundary
 from edgecritic.maps.suppression import crests_of
 from edgecritic.maps.thinning import thin
@@ -166,8 +167,8 @@ def sweep_checked(
     thresholds = chosen.threshold_values()
     steps = np.maximum(thresholds, chosen.threshold_floor)
     with plainly(0 if is_started() else _effort(chosen, map_, steps.min(), len(maps), sizes)):
-        if Id.parse(chosen.strategy).name == "exact":
-            compile_beside()
+        if chosen.thin and Id.parse(chosen.strategy).name == "exact" and thinning.compile_beside():
+            dynamic.compile_here()  # which takes this process longer than the thinning the other one
         walk = Walk(map_, steps, thin=chosen.thin, keep=on if chosen.mask == "after" else None)
         return _counted(chosen, walk, maps, thresholds, on, sizes)
 

@@ -147,14 +147,15 @@ def families() -> list[list[Part]]:
             ("exact matching of dense maps", _match_checkerboard),
             ("exact matching of large maps", _cut_in_halves),
             ("exact matching under change", _change_exact_matching),
+            ("exact matching of images with several truths", _match_several),
         ],
-        [("exact matching of images with several truths", _match_several)],
         [("edits of label maps", warm_edits)],
         _detectors(),
         [
             ("thin", _thin),
             ("thin, in bands", _thin_in_bands),
             ("thin, threshold by threshold", _thin_sweep),
+            ("thin, at all thresholds", _thin_at_thresholds),
         ],
         [("measures of meshes", _measure_meshes)],
         [("measures, 2-D", lambda: _measure(2)), ("measures, 3-D", lambda: _measure(3))],
@@ -224,10 +225,9 @@ def _change_exact_matching() -> None:
 
 
 def _match_several() -> None:
-    from edgecritic.assignment.dynamic import match_truths
+    from edgecritic.assignment.dynamic import compile_here
 
-    candidate, truth = tiny_pair(2)
-    match_truths(candidate, [truth], tolerance=2)
+    compile_here()
 
 
 def _studies() -> None:
@@ -290,6 +290,12 @@ def _thin_sweep() -> None:
     sweep = ThinningSweep((candidate.shape[0], candidate.shape[1]))
     for added in (candidate, truth):
         sweep.grow(np.flatnonzero(added))
+
+
+def _thin_at_thresholds() -> None:
+    from edgecritic.maps.thinning import compile_here
+
+    compile_here()
 
 
 def _suppress() -> None:
