@@ -19,6 +19,9 @@ from edgecritic.grids import choose_sizes, image_of, skew_notes
 __all__ = ["Geometry", "Grid", "find_grid", "make_grid", "on_grid_of"]
 
 
+_IN_PLACE = Placement()
+
+
 @dataclass(frozen=True, slots=True)
 class Grid:
     """The grid of the first truth, and how each file is brought onto it.
@@ -80,7 +83,7 @@ def make_grid(
 ) -> Grid:
     """Do what `find_grid` does, of a candidate and its truths whose geometries are known."""
     if spacing is None and resample is None and all(one is None for one in told):
-        return Grid({path_of(source): Placement() for source in sources}, None, ())
+        return Grid(dict.fromkeys(map(path_of, sources), _IN_PLACE), None, ())
     names = _names(sources)
     placed = [
         place(geometry, told[1], resample=resample, names=(name, names[1]))

@@ -324,13 +324,14 @@ def _of_table(table: Array, zero: Counts | None) -> Counts:
 
 def packed(counts: Counts) -> dict[str, Any]:
     """Return what `unpacked` takes: ready for JSON, and sooner written and read than `Counts.as_dict`."""
-    columns = (counts.matched_truth, counts.truth, counts.matched_candidate, counts.candidate)
-    numbers = np.concatenate((counts.thresholds, *columns), axis=None)
+    parts = [counts] if counts.zero is None else [counts, counts.zero]
+    arrays = [getattr(part, name) for part in parts for name in ("thresholds", *COLUMNS)]
+    numbers = np.concatenate(arrays, axis=None, dtype=_STORED)
     return {
         "shape": counts.truth.shape,
         "groups": counts.groups,
-        "numbers": b2a_base64(numbers.astype(_STORED, copy=False).data, newline=False).decode("ascii"),
-        "zero": None if counts.zero is None else packed(counts.zero),
+        "numbers": b2a_base64(numbers.data, newline=False).decode("ascii"),
+        "zero": counts.zero is not None,
     }
 
 
@@ -339,19 +340,23 @@ def unpacked(plain: Mapping[str, Any]) -> Counts:
 
     Examples
     --------
-    >>> one = Counts.from_rows([(0.25, 90, 100, 60, 120), (0.5, 70, 100, 50, 60)])
+    >>> one = Counts.from_rows([(0.25, 90, 100, 60, 120), (0.5, 70, 100, 50, 60)], zero=(100, 100, 70, 990))
     >>> unpacked(packed(one)) == one
     True
     """
-    shape, zero = plain["shape"], plain["zero"]
+    shape, groups = tuple(plain["shape"]), tuple(plain["groups"])
     numbers = np.frombuffer(a2b_base64(plain["numbers"]), dtype=_STORED)
+    size = shape[-1] + len(COLUMNS) * math.prod(shape)
+    zero = _of_numbers(numbers[size:], (*shape[:-1], 1), groups) if plain["zero"] else None
+    return _of_numbers(numbers[:size], shape, groups, zero)
+
+
+def _of_numbers(
+    numbers: Array, shape: tuple[int, ...], groups: tuple[str, ...], zero: Counts | None = None
+) -> Counts:
     columns = numbers[shape[-1] :].reshape(len(COLUMNS), *shape)
-    return Counts(
-        thresholds=numbers[: shape[-1]],
-        **dict(zip(COLUMNS, columns, strict=True)),
-        zero=None if zero is None else unpacked(zero),
-        groups=tuple(plain["groups"]),
-    )
+    named = dict(zip(COLUMNS, columns, strict=True))
+    return Counts(thresholds=numbers[: shape[-1]], **named, zero=zero, groups=groups)
 
 
 def _numbers(content: Any, name: str) -> Array:

@@ -15,6 +15,7 @@ from edgecritic.errors import DataError, OutputError
 
 __all__ = ["Shelf"]
 
+_read = json.JSONDecoder().raw_decode
 _NEW_LINES = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 for _name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK"):  # a pipe is not waited for
     _NEW_LINES |= getattr(os, _name, 0)
@@ -52,7 +53,7 @@ class Shelf:
         """Return the value of a key, None if there is none."""
         check, _, text = self._rests.get(key, "").partition(" ")
         try:
-            return json.loads(text) if check == _check(key, text) else None
+            return _read(text)[0] if check == _check(key, text) else None
         except (ValueError, RecursionError):
             return None
 
