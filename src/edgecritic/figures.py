@@ -51,7 +51,7 @@ RCPARAMS: dict[Any, Any] = {
 }
 
 _TEXT_TABLES = ("GDEF", "GPOS", "GSUB", "MATH", "kern")
-_FONTS = threading.Lock()  # what is said of fonts holds for all threads
+_FONTS = threading.RLock()  # what is said of fonts meanwhile holds for the whole process
 
 UNDATED: dict[str, dict[Any, Any]] = {
     "svg": {"Date": None},

@@ -173,6 +173,25 @@ def test_several_truths_are_matched_each_for_itself(problem, seed):
         assert np.array_equal(same, found.matched_truth)
 
 
+@pytest.mark.parametrize("byte", [2, 3, 128, 255])
+@pytest.mark.parametrize("shape", [(9, 11), (5, 6, 7)])
+def test_what_is_true_may_be_any_byte(shape, byte):
+    rng = np.random.default_rng(byte)
+    truths = [rng.random(shape) < share for share in (0.2, 0.5, 1.0)]
+    odd = [(byte * one.astype(np.uint8)).view(np.bool_) for one in truths]
+    pixels = rng.permutation(truths[0].size)[: truths[0].size // 2]
+    steps = Changes.of([pixels[::2], pixels[1::2]]), Changes.of([[], pixels[:4]])
+    expected, *numbers = sweep_truths(truths, *steps, tolerance=2)
+    found, *same = sweep_truths(odd, *steps, tolerance=2)
+    np.testing.assert_array_equal(found, expected)
+    assert same == numbers
+    candidate = rng.random(shape) < 0.3
+    hit, matched = match_truths((byte * candidate.astype(np.uint8)).view(np.bool_), odd, tolerance=2)
+    known, several = match_truths(candidate, truths, tolerance=2)
+    assert np.array_equal(hit, known)
+    assert np.array_equal(matched, several)
+
+
 @pytest.mark.parametrize("shape", [(7, 9), (20, 5, 18)])
 def test_the_pixels_of_a_map_are_placed_in_a_grid(shape):
     mask = np.random.default_rng(3).random(shape) < 0.3

@@ -50,6 +50,15 @@ def test_half_a_line_of_a_killed_process_harms_no_other(file):
         assert found.get("b") is None
 
 
+def test_a_damaged_line_leaves_the_one_before_of_its_key(file):
+    Shelf(file).put("a", [1])
+    Shelf(file).put("a", [2])
+    file.write_bytes(file.read_bytes()[:-1])
+    assert Shelf(file).get("a") == [1]
+    Shelf(file).put("a", [3])
+    assert Shelf(file).get("a") == [3]
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"\xff\xfe", b"\n\n", b"a", b"a b", b"a b c d", b" \n \n", b"[" * 9]
 )

@@ -256,7 +256,10 @@ def sweep_steps(problem: Changing, gained: Groups, lost: Groups, row_at: Int32s,
 
 @kernel
 def _set_pixels(flat: Bools, words: UInt64s) -> Int64s:
-    """Return where maps are set; `words` are the same bytes, eight together, most of which are 0."""
+    """Return where maps are set; `words` are the same bytes, eight together, most of which are 0.
+
+    Bytes of what is set may have any bits: there is space for as many pixels as there are bits.
+    """
     count = 0
     for word in words:
         count += int(count_bits(word))
@@ -267,7 +270,7 @@ def _set_pixels(flat: Bools, words: UInt64s) -> Int64s:
             for pixel in range(8 * at, 8 * at + 8):
                 found[size] = pixel
                 size += int(flat[pixel])
-    return found[:count]
+    return found[:size]
 
 
 @kernel

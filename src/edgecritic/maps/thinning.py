@@ -134,8 +134,8 @@ def thin_by_thresholds(
         At step k the thin map gains ``gained[gained_start[k] : gained_start[k + 1]]``, and loses likewise.
     """
     found: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-    columns, steps = strength.shape[-1], _steps(strength.shape)
-    found = thin_by_threshold(*_flat(strength, thresholds), columns, steps, deletion_table())
+    steps = _steps(strength.shape)
+    found = thin_by_threshold(*_flat(strength, thresholds), strength.shape[1], steps, deletion_table())
     return found
 
 

@@ -202,7 +202,7 @@ class Protocol(Value):
                 remedy="take bsds, or edgecritic.protocols.regions",
             )
         sizes = as_spacing(spacing, len(shape))
-        return _tolerance(tuple(shape), sizes, self.tolerance, self.relative_tolerance)
+        return _tolerance(tuple(map(int, shape)), sizes, self.tolerance, self.relative_tolerance)
 
     @cached_property
     def digest(self) -> str:

@@ -258,7 +258,7 @@ def _write_counts(path: PathLike, table: Array) -> None:
 
 @lru_cache(maxsize=4)  # all images of a run have the same thresholds
 def _rows_to_fill(thresholds: tuple[float, ...]) -> str:
-    """Return rows with thresholds, and places for whole numbers: written so, they are what `%10g` gives."""
+    """Return rows with thresholds, and places for whole numbers, which look as `%10g` writes them."""
     return "".join(f"{one:10g}{' %10d' * len(COLUMNS)}\n" for one in thresholds)
 
 

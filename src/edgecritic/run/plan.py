@@ -34,7 +34,7 @@ OnCurves = Callable[[dict[str, Any]], None]
 PLAN = "run.json"
 """The file of the plan, in the folder of a run."""
 
-_SCHEMA = 2
+_SCHEMA = 3
 _MOST_BYTES = 2**28
 _THICK = 0.5  # thin maps have an average crispness above .85, the maps of networks and filters below .45
 

@@ -47,13 +47,14 @@ class Shelf:
         self._rests: dict[str, str] = {}
         for line in _lines(file):
             key, _, rest = line.partition(" ")
-            self._rests[key] = rest
+            if key not in self._rests or _is_whole(key, rest):
+                self._rests[key] = rest
 
     def get(self, key: str) -> Any:
         """Return the value of a key, None if there is none."""
-        check, _, text = self._rests.get(key, "").partition(" ")
+        rest = self._rests.get(key, "")
         try:
-            return _read(text)[0] if check == _check(key, text) else None
+            return _read(rest.partition(" ")[2])[0] if _is_whole(key, rest) else None
         except (ValueError, RecursionError):
             return None
 
@@ -85,6 +86,12 @@ def _lines(file: Path) -> list[str]:
     except (DataError, OSError):
         return []
     return [line for line in text.split("\n") if line]
+
+
+def _is_whole(key: str, rest: str) -> bool:
+    """Tell whether a line is as it was written, by what is behind its key."""
+    check, _, text = rest.partition(" ")
+    return check == _check(key, text)
 
 
 def _check(key: str, text: str) -> str:
