@@ -118,7 +118,7 @@ def figure_bytes(figure: Any, kind: str, *, dpi: float = 150) -> bytes:
 def _drawn_glyphs_only() -> Iterator[None]:
     """Let fonts in PDF files have no tables about setting text, which matplotlib has done when it draws.
 
-    To cut these tables to the letters that are used takes as long as all else of the file.
+    To cut these tables to the letters that are used takes long, and nobody reads them.
     """
     try:
         from fontTools.subset import Options

@@ -349,10 +349,10 @@ class _Head(NamedTuple):
 
 def _keep_head(buffer: _Buffer, position: int, value: Value) -> None:
     """Keep the head of a matrix, one of the first in its buffer, unless it is long."""
-    long = value.start - position
-    if value.buffer is buffer and long <= _MOST_KEPT and len(buffer.heads) < _MOST_HEADS:
+    length = value.start - position
+    if value.buffer is buffer and length <= _MOST_KEPT and len(buffer.heads) < _MOST_HEADS:
         about = value.name, value.kind, value.flags, value.shape, value.field_names
-        buffer.heads.append(_Head(bytes(buffer.view(position, long)), *about, value.end - value.start))
+        buffer.heads.append(_Head(bytes(buffer.view(position, length)), *about, value.end - value.start))
 
 
 def _check_matrix(kind: int) -> None:
